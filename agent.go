@@ -1,10 +1,15 @@
 package pawl
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
 	"time"
 
+	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/internal/naming"
 )
 
@@ -74,11 +79,11 @@ type Goal struct {
 // Approvals configures requests for approval. Policies, such as those of package
 // approval, decide which calls need one.
 type Approvals struct {
-	TTL        time.Duration `wire:"ttl,omit"`          // how long a request waits, and a decision stays valid; zero: 24 hours
-	StopOnDeny bool          `wire:"stop_on_deny,omit"` // a denial ends the run; otherwise the model reads it
+	TTL        time.Duration `json:"ttl,omitzero"`          // how long a request waits, and a decision stays valid; zero: 24 hours
+	StopOnDeny bool          `json:"stop_on_deny,omitzero"` // a denial ends the run; otherwise the model reads it
 	// IgnoreObservation keeps an approval valid when an observation or a measure
 	// differs between the request and the call.
-	IgnoreObservation bool `wire:"ignore_observation,omit"`
+	IgnoreObservation bool `json:"ignore_observation,omitzero"`
 }
 
 // A Checker is a part of an agent (a tool, loop, policy or condition) that can
@@ -114,3 +119,68 @@ func (s *Strategy) UnmarshalText(b []byte) error { return strategies.Unmarshal(s
 
 // observes reports whether an Observe step does anything.
 func (a *Agent) observes() bool { return a.Observer != nil || a.Goal != nil }
+
+// Limits are the limits of a run. A zero field takes its default; there is
+// no way to have none of iterations, tokens and time.
+type Limits struct {
+	Iterations int           `json:"iterations,omitzero" max:"10000" usual:"20" about:"model turns"`
+	Tokens     int           `json:"tokens,omitzero" usual:"500000" about:"input and output tokens of all model calls"`
+	Time       time.Duration `json:"time,omitzero" usual:"30m" about:"running time; waiting does not count"`
+	Cost       float64       `json:"cost,omitzero" above:"0" such:"2.00" usual:"no limit" about:"dollars; the model must have a price"`
+	ToolErrors int           `json:"tool_errors,omitzero" usual:"3" about:"consecutive turns in which every call failed"`
+	Attempts   int           `json:"attempts,omitzero" usual:"4" about:"failures of one kind that a model call may have"`
+	Margin     float64       `json:"margin,omitzero" above:"0" max:"10" such:"0.1" usual:"0.1" about:"addition to the estimated tokens of a request, as a fraction of the estimate; 3 reserves one token a byte"`
+	Depth      int           `json:"depth,omitzero" usual:"10" about:"nesting of child runs"` // negative: no child runs
+	Handoffs   int           `json:"handoffs,omitzero" usual:"5" about:"handoffs of a [conversation](command.md#conversations)"`
+	Rounds     int           `json:"rounds,omitzero" usual:"no cycles" about:"runs of each node of a [graph](workflow.md#graphs)"`
+}
+
+const maxIterations = 10_000
+
+func (l Limits) withDefaults() Limits {
+	l.Iterations, l.Tokens, l.Time = cmp.Or(l.Iterations, 20), cmp.Or(l.Tokens, 500_000), cmp.Or(l.Time, 30*time.Minute)
+	l.ToolErrors, l.Attempts, l.Margin, l.Depth = cmp.Or(l.ToolErrors, 3), cmp.Or(l.Attempts, 4), cmp.Or(l.Margin, 0.1), cmp.Or(l.Depth, 10)
+	return l
+}
+
+// Merge returns l with every field of m that is set.
+func (l Limits) Merge(m Limits) Limits {
+	return l.Combine(m, func(_ string, l, m float64) float64 { return cmp.Or(m, l) })
+}
+
+// Combine returns the limits that f makes of each limit of l and m. Name is that of specs and logs,
+// and times are in nanoseconds.
+func (l Limits) Combine(m Limits, f func(name string, l, m float64) float64) Limits {
+	mine, other := reflect.ValueOf(&l).Elem(), reflect.ValueOf(m)
+	for i := range mine.NumField() {
+		was, is := amount(mine.Field(i)), amount(other.Field(i))
+		switch v := f(limitNames[i], was, is); v {
+		case was:
+		case is:
+			mine.Field(i).Set(other.Field(i)) // exactly
+		default:
+			mine.Field(i).Set(reflect.ValueOf(v).Convert(mine.Field(i).Type()))
+		}
+	}
+	return l
+}
+
+// limitNames are the names of the limits in specs and logs.
+var limitNames = func() (names []string) {
+	for f := range reflect.TypeFor[Limits]().Fields() {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		names = append(names, name)
+	}
+	return names
+}()
+
+func amount(limit reflect.Value) float64 {
+	if limit.CanInt() {
+		return float64(limit.Int())
+	}
+	return limit.Float()
+}
+
+// The limits as the conditions they are.
+func tokensLeaf(l Limits) string { return fmt.Sprintf("tokens >= %d", l.Tokens) }
+func timeLeaf(l Limits) string   { return "elapsed >= " + display.Duration(l.Time) }

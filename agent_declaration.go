@@ -21,40 +21,40 @@ const MachineNumber = 1
 // digest of each part, so that resuming with a changed agent is detected and the changed parts
 // are named.
 type Declaration struct {
-	Agent       string            `wire:"agent"`
-	Description string            `wire:"description,omit"`
-	Prompt      string            `wire:"prompt,omit"`
-	Model       ModelInfo         `wire:",inline"`
-	Fallback    []ModelInfo       `wire:"fallback,omit"`
-	Auxiliary   []ModelInfo       `wire:"auxiliary,omit"`
-	Loop        string            `wire:"loop"`
-	Steps       json.RawMessage   `wire:"steps,omit"` // of a loop of known steps
-	Strategy    Strategy          `wire:"strategy,omit"`
-	Tools       []ToolInfo        `wire:"tools,omit"`
-	Stop        string            `wire:"stop,omit"`
-	Limits      Limits            `wire:"limits"`
-	Policies    []string          `wire:"policies,omit"`    // the String of each
-	PolicyInfo  []PolicyInfo      `wire:"policy_info,omit"` // of each
-	Goal        string            `wire:"goal,omit"`
-	Observes    bool              `wire:"observes,omit"`
-	Output      json.RawMessage   `wire:"output,omit"`
-	Sampling    Sampling          `wire:"sampling,omit"`
-	Serial      bool              `wire:"serial,omit"`
-	MaxParallel int               `wire:"max_parallel,omit"`
-	Approvals   Approvals         `wire:"approvals,omit"`
-	Trace       bool              `wire:"trace,omit"`
-	ResultKey   string            `wire:"result_key,omit"`
-	Source      string            `wire:"source,omit"`
-	Version     string            `wire:"version,omit"` // not digested
-	Machine     int               `wire:"machine"`
-	Digests     map[string]string `wire:"digests"`
+	Agent       string            `json:"agent"`
+	Description string            `json:"description,omitzero"`
+	Prompt      string            `json:"prompt,omitzero"`
+	ModelInfo                     // the model
+	Fallback    []ModelInfo       `json:"fallback,omitzero"`
+	Auxiliary   []ModelInfo       `json:"auxiliary,omitzero"`
+	Loop        string            `json:"loop"`
+	Steps       json.RawMessage   `json:"steps,omitzero"` // of a loop of known steps
+	Strategy    Strategy          `json:"strategy,omitzero"`
+	Tools       []ToolInfo        `json:"tools,omitzero"`
+	Stop        string            `json:"stop,omitzero"`
+	Limits      Limits            `json:"limits"`
+	Policies    []string          `json:"policies,omitzero"`    // the String of each
+	PolicyInfo  []PolicyInfo      `json:"policy_info,omitzero"` // of each
+	Goal        string            `json:"goal,omitzero"`
+	Observes    bool              `json:"observes,omitzero"`
+	Output      json.RawMessage   `json:"output,omitzero"`
+	Sampling    Sampling          `json:"sampling,omitzero"`
+	Serial      bool              `json:"serial,omitzero"`
+	MaxParallel int               `json:"max_parallel,omitzero"`
+	Approvals   Approvals         `json:"approvals,omitzero"`
+	Trace       bool              `json:"trace,omitzero"`
+	ResultKey   string            `json:"result_key,omitzero"`
+	Source      string            `json:"source,omitzero"`
+	Version     string            `json:"version,omitzero"` // not digested
+	Machine     int               `json:"machine"`
+	Digests     map[string]string `json:"digests"`
 }
 
 // A PolicyInfo is what a [Policy] declares as data. Parameters is a JSON object,
 // or nil for a policy without a method Parameters() json.RawMessage.
 type PolicyInfo struct {
-	Kind       string          `wire:"kind"` // what its String has before the parenthesis
-	Parameters json.RawMessage `wire:"parameters,omit"`
+	Kind       string          `json:"kind"` // what its String has before the parenthesis
+	Parameters json.RawMessage `json:"parameters,omitzero"`
 }
 
 // PoliciesOf yields the String and the parameters of each policy of a kind, in
@@ -67,11 +67,6 @@ func (d *Declaration) PoliciesOf(kind string) iter.Seq2[string, json.RawMessage]
 			}
 		}
 	}
-}
-
-func policyKind(source string) string {
-	kind, _, _ := strings.Cut(source, "(")
-	return kind
 }
 
 // Differences returns the names of the parts in which two declarations differ, sorted. For a
@@ -157,7 +152,7 @@ func (d *Declaration) digest() map[string]string {
 
 // models names the model and its fallbacks.
 func (d *Declaration) models() []string {
-	names := []string{d.Model.Name}
+	names := []string{d.ModelInfo.Name}
 	for i := range d.Fallback {
 		names = append(names, d.Fallback[i].Name)
 	}
@@ -175,7 +170,7 @@ func (d *Declaration) model(auxiliary string, fallback int) *ModelInfo {
 		}
 	}
 	if fallback <= 0 || fallback > len(d.Fallback) {
-		return &d.Model
+		return &d.ModelInfo
 	}
 	return &d.Fallback[fallback-1]
 }
@@ -200,7 +195,7 @@ func digest(parts ...string) string {
 
 // wires is what the wires of all models have at most.
 func (d *Declaration) wires() Wire {
-	w := d.Model.Wire
+	w := d.ModelInfo.Wire
 	for _, m := range slices.Concat(d.Fallback, d.Auxiliary) {
 		v := m.Wire
 		w = Wire{max(w.Frame, v.Frame), max(w.Message, v.Message), max(w.Tool, v.Tool), max(w.Prompt, v.Prompt)}

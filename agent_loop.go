@@ -1,5 +1,7 @@
 package pawl
 
+import "fmt"
+
 // A Loop decides what a run does next when nothing else is due.
 //
 // Next is pure and total: the same State always gives the same Step, whatever
@@ -34,6 +36,8 @@ func (ReAct) Next(s *State) Step {
 	switch {
 	case s.HasOpen():
 		return Act{}
+	case s.Done() && s.complete != nil:
+		return Finish{Verdict: verdict(StatusSuccess, fmt.Sprintf("tool_called(%q)", completeTool), "the model handed in its answer")}
 	case s.Done():
 		return Finish{Verdict: doneVerdict()}
 	}
@@ -67,8 +71,8 @@ func doneVerdict() Verdict {
 // A Policy reviews every step before the engine takes it. Review is pure, and it may only
 // tighten: move a call's classification to a stricter one, lower MaxTokens, put a Think or a
 // Record before the step, reject the reply ([State.Reject]), or finish the run. It may also
-// replace the end of a run that would succeed or exhaust a limit, if its answer must not be
-// given. Any other change is ignored and ends the run as failed, naming the policy.
+// replace the end of a run that would succeed or exhaust a limit: the answer is then the
+// [Finish].Answer of the policy, which withholds the model's if it is empty. Any other change is ignored and ends the run as failed, naming the policy.
 //
 // Review is called again, after every other policy, until no policy changes the step. A policy
 // must therefore look for a fact in the State before it records it, or it would record it

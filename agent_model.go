@@ -38,25 +38,25 @@ type Describer interface {
 
 // ModelInfo is what a run records of its model.
 type ModelInfo struct {
-	Name     string `wire:"model"`         // provider/name, as in anthropic/claude-sonnet-5-5
-	Endpoint string `wire:"endpoint,omit"` // where requests go; empty: they stay in this process
-	Price    *Price `wire:"price,omit"`    // nil: unknown; a run with a dollar limit needs one
-	Wire     Wire   `wire:"wire,omit"`     // what its requests have in addition to their texts
+	Name     string `json:"model"`             // provider/name, as in anthropic/claude-sonnet-5-5
+	Endpoint string `json:"endpoint,omitzero"` // where requests go; empty: they stay in this process
+	Price    *Price `json:"price,omitzero"`    // nil: unknown; a run with a dollar limit needs one
+	Wire     Wire   `json:"wire,omitzero"`     // what its requests have in addition to their texts
 
-	PriceFrom string `wire:"price_from,omit"` // where the price comes from: "table", "list" (a known name at another host) or "spec"; empty: it has none
-	Reply     int    `wire:"reply,omit"`      // the most tokens of a reply, thinking included; 0: unknown
-	Effort    string `wire:"effort,omit"`     // what it thinks with where no effort is asked for; empty: it does not think then
-	Bound     bool   `wire:"bound,omit"`      // it takes its thinking back only behind the prompt, tools and messages that it saw when it thought
+	PriceFrom string `json:"price_from,omitzero"` // where the price comes from: "table", "list" (a known name at another host), "spec" or "unknown" (it costs nothing here, and an unknown amount elsewhere); empty: it has none
+	Reply     int    `json:"reply,omitzero"`      // the most tokens of a reply, thinking included; 0: unknown
+	Effort    string `json:"effort,omitzero"`     // what it thinks with where no effort is asked for; empty: it does not think then
+	Bound     bool   `json:"bound,omitzero"`      // it takes its thinking back only behind the prompt, tools and messages that it saw when it thought
 }
 
 // Wire is an upper bound of what a model's requests contain in addition to their texts, so that
 // the limits hold from the first request on. The zero Wire is unknown: requests are then
 // estimated by their texts alone.
 type Wire struct {
-	Frame   int `wire:"frame,omit"`         // bytes around all
-	Message int `wire:"message,omit"`       // bytes around a message, a call or a result
-	Tool    int `wire:"tool,omit"`          // bytes around a tool or an output schema
-	Prompt  int `wire:"prompt_tokens,omit"` // tokens that the provider bills for offering tools, in addition to the tools
+	Frame   int `json:"frame,omitzero"`         // bytes around all
+	Message int `json:"message,omitzero"`       // bytes around a message, a call or a result
+	Tool    int `json:"tool,omitzero"`          // bytes around a tool or an output schema
+	Prompt  int `json:"prompt_tokens,omitzero"` // tokens that the provider bills for offering tools, in addition to the tools
 }
 
 // A Request is what one attempt sends. Messages is materialised from the log;
@@ -81,11 +81,11 @@ type Request struct {
 
 // Sampling are the knobs of a model. The zero value leaves all to the provider.
 type Sampling struct {
-	Temperature float64                    `wire:"temperature,omit"` // 0: the provider's default; negative: exactly zero
-	MaxTokens   int                        `wire:"max_tokens,omit"`  // the most one reply may spend, thinking included; 0: what the model and the limits allow
-	Effort      string                     `wire:"effort,omit"`      // how much the model thinks: none, minimal, low, medium, high, xhigh or max; empty: the provider's default
-	Options     map[string]json.RawMessage `wire:"options,omit"`     // further provider options, by the provider's own names
-	Cache       string                     `wire:"cache,omit"`       // how long the provider keeps requests in its cache: 5m, 1h or off; empty: what costs less, see window.Compact
+	Temperature float64                    `json:"temperature,omitzero"` // 0: the provider's default; negative: exactly zero
+	MaxTokens   int                        `json:"max_tokens,omitzero"`  // the most one reply may spend, thinking included; 0: what the model and the limits allow
+	Effort      string                     `json:"effort,omitzero"`      // how much the model thinks: none, minimal, low, medium, high, xhigh or max; empty: the provider's default
+	Options     map[string]json.RawMessage `json:"options,omitzero"`     // further provider options, by the provider's own names
+	Cache       string                     `json:"cache,omitzero"`       // how long the provider keeps requests in its cache: 5m, 1h or off; empty: what costs less, see window.Compact
 }
 
 // A Chunk is a piece of a reply that is being streamed. Text and Thinking are increments; Call
@@ -103,7 +103,7 @@ type Chunk struct {
 // came: [Text], [Citation], [Thinking] and [Call].
 type Reply struct {
 	Parts    []Part
-	Stop     StopReason // zero: StopEnd, or StopCalls when there are calls
+	Stop     StopReason `json:",omitzero"` // zero: StopEnd, or StopCalls when there are calls
 	Filter   string     // the provider's word for the filter that stopped the reply, such as RECITATION; empty: none did
 	Usage    Usage      // zero: not reported, so the engine books its estimate
 	Repaired bool       // bytes of it were not UTF-8 and are U+FFFD now; a call whose arguments have that does not run
@@ -115,9 +115,9 @@ type Reply struct {
 // reply, so that it could not be held or refused. What has to be sent back to the provider is
 // in Parts.
 type HostedCall struct {
-	Call   Call            `wire:",inline"`
-	Result json.RawMessage `wire:"result,omit"`
-	Error  string          `wire:"error,omit"` // why there is no result
+	Call
+	Result json.RawMessage `json:"result,omitzero"`
+	Error  string          `json:"error,omitzero"` // why there is no result
 }
 
 // Say makes the simplest reply: some text, which ends the turn.
@@ -133,7 +133,7 @@ func Do(calls ...Call) Reply {
 }
 
 // Text returns the reply's text.
-func (r Reply) Text() string { return joinText(r.Parts) }
+func (r Reply) Text() string { return joinText(r.Parts, "") }
 
 // ModelFunc makes a model of a function that returns the whole reply at once.
 type ModelFunc func(context.Context, Request) (Reply, error)
@@ -155,14 +155,14 @@ func (f ModelFunc) Stream(ctx context.Context, r Request) iter.Seq2[Chunk, error
 // CacheWrite that the provider keeps for long. Reasoning is part of Output.
 // Searches and Sessions are the uses of hosted tools that have a price of their own.
 type Usage struct {
-	Input      int `wire:"input_tokens"`
-	Output     int `wire:"output_tokens"`
-	CacheRead  int `wire:"cache_read_tokens,omit"`
-	CacheWrite int `wire:"cache_write_tokens,omit"`
-	Reasoning  int `wire:"reasoning_tokens,omit"`
-	CacheLong  int `wire:"cache_long_tokens,omit"`
-	Searches   int `wire:"web_searches,omit"`
-	Sessions   int `wire:"code_sessions,omit"`
+	Input      int `json:"input_tokens"`
+	Output     int `json:"output_tokens"`
+	CacheRead  int `json:"cache_read_tokens,omitzero"`
+	CacheWrite int `json:"cache_write_tokens,omitzero"`
+	Reasoning  int `json:"reasoning_tokens,omitzero"`
+	CacheLong  int `json:"cache_long_tokens,omitzero"`
+	Searches   int `json:"web_searches,omitzero"`
+	Sessions   int `json:"code_sessions,omitzero"`
 }
 
 // Total is the tokens a token limit counts.
@@ -171,7 +171,8 @@ func (u Usage) Total() int { return u.Input + u.Output }
 // Add sums two usages.
 func (u Usage) Add(v Usage) Usage { return Usage(meter.Use(u).Plus(meter.Use(v), 1)) }
 
-// Purpose says what a model call is for. A loop may use a tag of its own.
+// Purpose says what a model call is for. A loop may use a tag of its own: each reply under it
+// counts as an iteration.
 type Purpose string
 
 // The purposes the machine knows.
@@ -186,6 +187,9 @@ const (
 func (p Purpose) judges() bool {
 	return p == PurposeJudge || p == PurposeSummary || strings.HasPrefix(string(p), string(PurposeJudge)+".")
 }
+
+// own reports whether a loop made up the purpose.
+func (p Purpose) own() bool { return p != PurposeTurn && p != PurposeFinal && !p.judges() }
 
 // StopReason is why a model stopped writing.
 type StopReason int
@@ -289,18 +293,20 @@ func asModelError(err error) *ModelError {
 // digits after the point.
 type Decimal = meter.Decimal
 
+func (i *ModelInfo) priced() bool { return i.Price != nil && i.PriceFrom != "unknown" }
+
 // Price is what a model costs, in dollars per million tokens. A zero CacheRead
 // or CacheWrite is charged as Input, so that an incomplete row overstates
 // rather than understates.
 type Price struct {
-	Input      float64 `wire:"input"`
-	Output     float64 `wire:"output"`
-	CacheRead  float64 `wire:"cache_read,omit"`
-	CacheWrite float64 `wire:"cache_write,omit"`
-	CacheLong  float64 `wire:"cache_long,omit"`   // of writing text that is kept for an hour; zero: not offered
-	Long       Tier    `wire:"long,omit"`         // of requests with a long input; zero: they cost no more
-	Search     float64 `wire:"web_search,omit"`   // of one search by the provider, in dollars
-	Session    float64 `wire:"code_session,omit"` // of one session in which it runs code, in dollars
+	Input      float64 `json:"input" such:"1.0" about:"input"`
+	Output     float64 `json:"output" such:"4.0" about:"output"`
+	CacheRead  float64 `json:"cache_read,omitzero" usual:"as input" about:"input from the provider's cache"`
+	CacheWrite float64 `json:"cache_write,omitzero" usual:"as input" about:"input written to the cache"`
+	CacheLong  float64 `json:"cache_long,omitzero" usual:"nothing is kept" about:"input written to the cache for an hour"`
+	Long       Tier    `json:"long,omitzero" usual:"no other prices" about:"prices of requests with long input"`
+	Search     float64 `json:"web_search,omitzero" usual:"unknown" about:"dollars per [search by the provider](tools.md#hosted-tools)"`
+	Session    float64 `json:"code_session,omitzero" usual:"nothing" about:"dollars per session in which the [provider runs code](tools.md#hosted-tools)"`
 }
 
 // Tier is what a request costs, all of it, whose input has more than From

@@ -95,47 +95,47 @@ type Output struct {
 // ToolInfo declares a tool. It is data: it goes into the log, its digest guards
 // resuming, and the first three fields are shown to the model.
 type ToolInfo struct {
-	Name        string          `wire:"name"`
-	Description string          `wire:"description,omit"`
-	Input       json.RawMessage `wire:"input,omit"` // JSON Schema of the arguments, an object; nil: no arguments
+	Name        string          `json:"name"`
+	Description string          `json:"description,omitzero"`
+	Input       json.RawMessage `json:"input,omitzero"` // JSON Schema of the arguments, an object; nil: no arguments
 
-	Effect    Effect        `wire:"effect,omit" json:",omitzero"`   // zero: Write
-	Timeout   time.Duration `wire:"timeout,omit"`                   // one attempt's deadline; zero: 60 s
-	MaxOutput int           `wire:"max_output,omit"`                // bytes of result kept; zero: 16 KiB
-	MaxCalls  int           `wire:"max_calls,omit"`                 // the most calls of it that may run in a run; zero: no limit
-	Alone     bool          `wire:"alone,omit"`                     // runs while nothing else does; a Write always does
-	Exempt    bool          `wire:"exempt,omit"`                    // its calls never count as repetition, for polling
-	Client    bool          `wire:"client,omit"`                    // run by the client, not by us
-	Hosted    Usage         `wire:"hosted,omit"`                    // not zero: run by the model's provider, MaxCalls times in a reply, which adds this at most; see [HostedCall]
-	OnDoubt   OnDoubt       `wire:"on_doubt,omit" json:",omitzero"` // what to do when a Write's outcome is unknown; zero: ask
-	Version   string        `wire:"version,omit"`                   // change it when the function behind the same declaration changes; lines such as "part: 3" name what differs
-	Agent     string        `wire:"agent,omit"`                     // the agent whose runs its calls are, set by the machine; see [Delegate]
-	Deferred  bool          `wire:"deferred,omit"`                  // the model looks for it first, set by the machine; see [Agent.Core]
-	Cage      string        `wire:"cage,omit"`                      // how the operating system confines it; empty: not at all
-	Trust     Trust         `wire:"trust,omit" json:",omitzero"`    // who writes its results; zero: Trusted
+	Effect    Effect        `json:"effect,omitzero"`     // zero: Write
+	Timeout   time.Duration `json:"timeout,omitzero"`    // one attempt's deadline; zero: 60 s
+	MaxOutput int           `json:"max_output,omitzero"` // bytes of result kept; zero: 16 KiB
+	MaxCalls  int           `json:"max_calls,omitzero"`  // the most calls of it that may run in a run; zero: no limit
+	Alone     bool          `json:"alone,omitzero"`      // runs while nothing else does; a Write always does
+	Exempt    bool          `json:"exempt,omitzero"`     // its calls never count as repetition, for polling
+	Client    bool          `json:"client,omitzero"`     // run by the client, not by us
+	Hosted    Usage         `json:"hosted,omitzero"`     // not zero: run by the model's provider, MaxCalls times in a reply, which adds this at most; see [HostedCall]
+	OnDoubt   OnDoubt       `json:"on_doubt,omitzero"`   // what to do when a Write's outcome is unknown; zero: ask
+	Version   string        `json:"version,omitzero"`    // change it when the function behind the same declaration changes; lines such as "part: 3" name what differs
+	Agent     string        `json:"agent,omitzero"`      // the agent whose runs its calls are, set by the machine; see [Delegate]
+	Deferred  bool          `json:"deferred,omitzero"`   // the model looks for it first, set by the machine; see [Agent.Core]
+	Cage      string        `json:"cage,omitzero"`       // how the operating system confines it; empty: not at all
+	Trust     Trust         `json:"trust,omitzero"`      // who writes its results; zero: Trusted
 	// External says that a call starts a process or leaves this one, as a request
 	// to a server does: by default fewer such calls are in flight at once.
-	External bool `wire:"external,omit"`
+	External bool `json:"external,omitzero"`
 	// MaxParallel is how many calls of the tool may be in flight at once in a run;
 	// zero: as many as the agent allows. See [Agent.MaxParallel].
-	MaxParallel int `wire:"max_parallel,omit"`
+	MaxParallel int `json:"max_parallel,omitzero"`
 	// Weight, of an agent, is how many of the equal shares of the limits a call gets; zero: 1.
-	Weight int `wire:"weight,omit"`
+	Weight int `json:"weight,omitzero"`
 	// Follows names a tool that is an agent, such as this one: a call's run goes on with the
 	// conversation of the latest run of that tool. Empty: it begins a conversation, or
 	// goes on with that of its caller if Carry says so. Carry is what it sees of it: all,
 	// summary or last; empty: all that Follows says.
-	Follows string `wire:"follows,omit"`
-	Carry   string `wire:"carry,omit"`
+	Follows string `json:"follows,omitzero"`
+	Carry   string `json:"carry,omitzero"`
 
 	// Foreign says that an untrusted party, such as an MCP server, wrote the name,
 	// the description and the schema: a run that offers the tool is tainted from its
 	// start. The label [Trusted] overrides it.
-	Foreign bool `wire:"foreign,omit"`
+	Foreign bool `json:"foreign,omitzero"`
 	// For the data-flow guard, Reaches names the arguments that say where a call
 	// goes or whom it reaches, and Content the arguments that are text for a reader.
-	Reaches []string `wire:"reaches,omit"`
-	Content []string `wire:"content,omit"`
+	Reaches []string `json:"reaches,omitzero"`
+	Content []string `json:"content,omitzero"`
 }
 
 // Effect says what repeating a call would do to the world.

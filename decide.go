@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl/internal/display"
+	"github.com/pawl-run/pawl/internal/jsonschema"
 	"github.com/pawl-run/pawl/internal/meter"
 	"github.com/pawl-run/pawl/internal/usercode"
 )
@@ -50,7 +51,7 @@ func (m *Machine) lastWords(s *State, step Step) Step {
 		return step
 	}
 	for _, p := range m.agent.Policies {
-		switch next := reviewed(p, s, end).(type) {
+		switch next := withheld(s, end, reviewed(p, s, end)).(type) {
 		case Record:
 			if unsound(next) == "" && s.idle < mostIdle {
 				return next
@@ -64,8 +65,30 @@ func (m *Machine) lastWords(s *State, step Step) Step {
 	return end
 }
 
-// propose is the step before any policy reviews it.
+// propose is the step before any policy reviews it: that of the first rule that has one.
 func (m *Machine) propose(s *State) Step {
+	var valid *call
+	for _, rule := range [...]func(*State) Step{
+		m.over,
+		m.doubts,
+		func(s *State) (step Step) { step, valid = m.judgeReply(s); return step },
+		m.lookAgain,
+		m.conclude,
+		m.failure,
+		m.blind,
+		func(s *State) Step { return m.handleCalls(s, valid) },
+		question,
+		m.look,
+	} {
+		if step := rule(s); step != nil {
+			return step
+		}
+	}
+	return m.askLoop(s)
+}
+
+// over ends a run that has ended, or that somebody has ended.
+func (m *Machine) over(s *State) Step {
 	if s.start == nil {
 		return failed("not_started", "the log is empty: a run begins with run.started")
 	}
@@ -78,73 +101,107 @@ func (m *Machine) propose(s *State) Step {
 	if e := s.denied; e != nil && m.agent.Approvals.StopOnDeny {
 		return Finish{Verdict: verdict(StatusDenied, "denied", e.detail(s))}
 	}
-	if step := m.doubts(s); step != nil {
-		return step
-	}
-	step, valid := m.judgeReply(s)
-	if step != nil {
-		return step
-	}
+	return nil
+}
+
+// lookAgain observes after the run was resumed.
+func (m *Machine) lookAgain(s *State) Step {
 	if m.agent.observes() && s.observed < s.resumed {
 		return Observe{}
 	}
+	return nil
+}
+
+// conclude ends the run when the goal is met or the stop condition holds. While a call is in
+// doubt, nothing does.
+func (m *Machine) conclude(s *State) Step {
 	if v := m.ends(s); v.Holds && !s.Waits(PhaseInDoubt) && !m.yields(s, v) {
-		if step := m.finish(s, v); step != nil {
-			return step
-		}
+		return m.finish(s, v)
 	}
-	if step := m.failure(s); step != nil {
-		return step
-	}
+	return nil
+}
+
+// blind ends a run that cannot see what it does.
+func (m *Machine) blind(s *State) Step {
 	if m.agent.Goal != nil && s.blind > 0 && s.settled && s.iteration == s.resetIterations {
 		return failed("goal", "before the first model call, "+s.Seen())
 	}
 	if s.blind >= maxBlind {
 		return failed("observe", fmt.Sprintf("%d observations in a row failed; the last says: %s", s.blind, s.Seen()))
 	}
-	if s.HasOpen() {
-		if facts := append(m.drop(s), m.unbound(s)...); facts != nil {
-			return Record{facts}
-		}
-		if m.agent.observes() && s.outdated() {
-			return Observe{}
-		}
-		return m.act(s, valid)
+	return nil
+}
+
+// handleCalls deals with the open calls. valid, if not nil, is one whose arguments were checked.
+func (m *Machine) handleCalls(s *State, valid *call) Step {
+	if !s.HasOpen() {
+		return nil
 	}
+	if facts := append(m.drop(s), m.unbound(s)...); facts != nil {
+		return Record{facts}
+	}
+	if m.agent.observes() && s.outdated() {
+		return Observe{}
+	}
+	return m.act(s, valid)
+}
+
+// question waits for the answer to what the run itself asks.
+func question(s *State) Step {
 	if q := s.question; q != nil {
 		return Await{Status: StatusWaitingInput, Reason: q.Question}
 	}
+	return nil
+}
+
+// look observes before the first turn, and what the last action did.
+func (m *Machine) look(s *State) Step {
 	if m.agent.observes() && s.observed <= s.acted {
 		return Observe{}
 	}
-	if s.complete != nil {
-		leaf := fmt.Sprintf("tool_called(%q)", completeTool)
-		if step := m.finish(s, verdict(StatusSuccess, leaf, "the model handed in its answer")); step != nil {
-			return step
-		}
-	}
-	step = m.ask(s)
+	return nil
+}
+
+// askLoop returns the loop's step, as the machine takes it.
+func (m *Machine) askLoop(s *State) Step {
+	fails := func(why string) Step { return failed("loop "+m.loop.Name(), why) }
+	step := m.ask(s)
 	if why := unsound(step); why != "" {
-		return failed("loop "+m.loop.Name(), "the loop "+why)
+		return fails("the loop " + why)
 	}
 	switch next := step.(type) {
 	case Finish:
-		end := m.finish(s, next.Verdict)
-		if _, ends := end.(Finish); ends {
-			return step
+		if why := m.unfitAnswer(next); why != "" {
+			return fails("the loop's answer does not follow the output schema: " + why)
 		}
-		if end != nil {
+		end := m.finish(s, next.Verdict)
+		if end == nil {
+			return fails("the loop ends the run as a success, but the goal is not met and the loop was told so")
+		}
+		if _, ends := end.(Finish); !ends {
 			return end
 		}
-		return failed("loop "+m.loop.Name(), "the loop ends the run as a success, but the goal is not met and the loop was told so")
+		next.Answer = cmp.Or(next.Answer, s.stepAnswer(next.Verdict))
+		return next
 	case Act:
-		if len(next.Calls) > 0 {
-			return m.open(s, next.Calls)
+		if len(next.Calls) == 0 {
+			return fails("the loop wants to act, but no call is open")
 		}
-		return failed("loop "+m.loop.Name(), "the loop wants to act, but no call is open")
-	default:
-		return step
+		return m.open(s, next.Calls)
 	}
+	return step
+}
+
+// unfitAnswer says how the answer of a loop does not follow the output schema; empty: it does, or
+// there is none.
+func (m *Machine) unfitAnswer(f Finish) string {
+	if f.Verdict.Status != StatusSuccess || f.Answer == "" || m.output == nil || m.output.Anything() {
+		return ""
+	}
+	if _, why := jsonschema.Settle(m.agent.Output, f.Answer, nil); why != nil {
+		return why[0]
+	}
+	return ""
 }
 
 // ask asks the loop.
@@ -182,8 +239,6 @@ func (m *Machine) yields(s *State, v Verdict) bool {
 		return false
 	case s.HasOpen(): // an answer may be a call, and is one under the JSON strategy
 		return len(s.open) == 1 && s.open[0].Tool == completeTool && m.invalid(s.open[0]) == ""
-	case s.complete != nil:
-		return true
 	}
 	end, ends := m.ask(s).(Finish)
 	return ends && end.Verdict.Status == StatusSuccess
@@ -225,7 +280,7 @@ func (m *Machine) finish(s *State, v Verdict) Step {
 func (m *Machine) doubts(s *State) Step {
 	var facts []Event
 	for _, c := range s.open {
-		if c.Phase != PhaseLost || c.Effect != Write || c.child != nil {
+		if c.Phase != PhaseLost || c.Effect != Write || c.Child != "" {
 			continue // a child run is never in doubt: its log says how far it came
 		}
 		const why = " while this call was running; whether it took place is unknown"
@@ -315,17 +370,13 @@ func failed(leaf, detail string) Step {
 	return Finish{Verdict: verdict(StatusFailed, leaf, detail)}
 }
 
-func cancelled(c *CancelRequested) string {
-	return "cancelled" + display.After(" by ", c.By) + display.After(": ", c.Reason)
-}
-
 // review asks the policies until none of them changes the step.
 func (m *Machine) review(s *State, step Step) Step {
 	var last []string
 	for range maxRounds {
 		last = last[:0]
 		for _, p := range m.agent.Policies {
-			next := reviewed(p, s, handOut(step))
+			next := withheld(s, step, reviewed(p, s, handOut(step)))
 			if sameStep(step, next) {
 				continue
 			}
@@ -355,6 +406,21 @@ func (m *Machine) review(s *State, step Step) Step {
 func reviewed(p Policy, s *State, step Step) Step {
 	defer usercode.Blame("policy", p)
 	return p.Review(s, step)
+}
+
+// withheld returns a policy's step. If that ends the run otherwise than step, the
+// answer of the run is what the policy says.
+func withheld(s *State, step, next Step) Step {
+	end, ends := next.(Finish)
+	if !ends {
+		return next
+	}
+	if old, ended := step.(Finish); ended && old.Verdict == end.Verdict && old.Answer == end.Answer {
+		return step
+	}
+	answer := s.Answer()
+	end.withheld = answer != "" && end.Answer != answer
+	return end
 }
 
 // handOut is what a policy is shown: it may write into a copy of the calls,

@@ -35,11 +35,11 @@ func (m *Machine) liftApproved(s *State, step Step) Step {
 		case d.Do != CallAsk:
 		case c.Phase == PhaseApproved || c.approved:
 			m.classify(s, c, false, d)
-		case c.changed != nil:
-			d.Why += "; changed since it was asked: " + strings.Join(c.changed, ", ")
+		case c.Changed != nil:
+			d.Why += "; changed since it was asked: " + strings.Join(c.Changed, ", ")
 		default:
 			if i := s.granted(c.Tool, d.Call.Args); i >= 0 {
-				return Record{[]Event{ApprovalDecided{Call: c.ID, Approved: true, By: s.grants[i].By, ForRun: true, Reason: "such calls were approved for the run"}}}
+				return Record{[]Event{ApprovalDecided{Call: c.ID, Approved: true, By: s.grants[i].by, ForRun: true, Reason: "such calls were approved for the run"}}}
 			}
 		}
 		d.Approved = c.approved
@@ -49,10 +49,11 @@ func (m *Machine) liftApproved(s *State, step Step) Step {
 
 // grant is an approval for later calls of the run.
 type grant struct {
-	content string   // of a call that it covers, without the free arguments
-	free    []string // arguments that may differ
-	left    int      // how many calls it still covers; negative: any number
-	*matter          // of the call that was approved
+	content string            // of a call that it covers, without the free arguments
+	free    []string          // arguments that may differ
+	left    int               // how many calls it still covers; negative: any number
+	by      string            // who approved it
+	relied  map[string]string // the preconditions of the call that was approved
 }
 
 // covers reports whether a grant is for calls such as one of a tool.
@@ -95,12 +96,12 @@ func (m *Machine) unbound(s *State) (facts []Event) {
 			continue
 		}
 		var changed []string
-		if c.digest != m.binding(s.run, c.ID, c.Tool, c.Call.Args, c.preconditions, c.Expires) {
+		if c.digest != m.binding(s.run, c.ID, c.Tool, c.Call.Args, c.Preconditions, c.Expires) {
 			changed = []string{"the agent"}
 		}
 		// A request is void with the first look after the run was parked with it, an
 		// approval with the first one after the decision.
-		if c.Phase == PhaseApproved && c.decided < s.observed || c.Phase == PhaseAwaitingApproval && c.requested < s.resumed {
+		if c.Phase == PhaseApproved && c.decided < s.observed || c.Phase == PhaseAwaitingApproval && c.Requested < s.resumed {
 			changed = append(changed, s.changed(c)...)
 		}
 		if changed != nil {
@@ -129,7 +130,7 @@ func (s *State) changed(c *call) (what []string) {
 // approval that is about to be used, or than what voided one.
 func (s *State) outdated() bool {
 	return slices.ContainsFunc(s.open, func(c *call) bool {
-		return c.Phase == PhaseApproved && c.decided > s.observed || c.Phase == PhaseUndecided && c.changed != nil && s.observed <= s.acted
+		return c.Phase == PhaseApproved && c.decided > s.observed || c.Phase == PhaseUndecided && c.Changed != nil && s.observed <= s.acted
 	})
 }
 

@@ -33,7 +33,6 @@ type Delegate interface {
 
 // childRun is what a call's parent knows of the run that the call is.
 type childRun struct {
-	id     string
 	limits Limits
 	status Status    // where it stood when it was let go of; zero: it goes on
 	wake   time.Time // when it then wanted to go on
@@ -117,7 +116,7 @@ func (m *Machine) allocate(s *State, step Step) Step {
 	next := m.fill(s, Think{Purpose: PurposeTurn})
 	tokens := s.limits.Tokens - s.Tokens() - next.Estimate - next.Hosted.Input - leastReply
 	dollars := s.limits.Cost - s.cost
-	if price := m.decl.Model.Price; price != nil {
+	if price := m.decl.ModelInfo.Price; price != nil {
 		in, _ := meter.Rates(*price).Most(next.Estimate, meter.Use(next.Hosted), next.Long)
 		dollars -= in
 	}
@@ -145,10 +144,11 @@ func (m *Machine) allocateChild(s *State, d *Classified, tokens int, dollars flo
 	l = l.withDefaults()
 	d.Child, d.Limits = s.run+"."+d.Call.ID, &l
 	var had childRun
-	if c := s.opened(d.Call.ID); c != nil && c.child != nil {
-		had = *c.child
-		d.Child = had.id
+	begun := false
+	if c := s.opened(d.Call.ID); c != nil && c.Child != "" {
+		begun, had, d.Child = true, c.child, c.Child
 	}
+	l.Iterations = min(l.Iterations, s.limits.Iterations)
 	l.Tokens = min(l.Tokens, max(1, had.usage.Total()+tokens)) // zero would be the default
 	l.Time = max(time.Millisecond, min(l.Time, s.limits.Time-s.elapsed).Truncate(time.Millisecond))
 	if l.Depth = min(l.Depth, s.limits.Depth-1); l.Depth < 1 {
@@ -158,7 +158,7 @@ func (m *Machine) allocateChild(s *State, d *Classified, tokens int, dollars flo
 		l.Cost = max(1e-9, meter.Dollars(share))
 	}
 	switch {
-	case had.id != "": // it has begun; what it cannot pay for any more it says itself
+	case begun: // what it cannot pay for any more it says itself
 		l.Time = had.limits.Time
 		if had.status == StatusInterrupted { // a sibling's end would otherwise make it richer for a crash
 			l.Tokens = min(l.Tokens, had.limits.Tokens)
@@ -178,26 +178,20 @@ func (m *Machine) allocateChild(s *State, d *Classified, tokens int, dollars flo
 
 // startChild has a call go on as a run of its own.
 func (s *State) startChild(e *ChildStarted) {
-	c := s.opened(e.Call)
-	if c == nil {
-		return
+	if c := s.opened(e.Call); c != nil {
+		was := c.child
+		c.Phase, c.Child, c.child = PhaseStarted, e.Child, childRun{limits: e.Limits, usage: was.usage, cost: was.cost, calls: was.calls}
 	}
-	k := childRun{id: e.Child, limits: e.Limits}
-	if was := c.child; was != nil {
-		k.usage, k.cost, k.calls = was.usage, was.cost, was.calls
-	}
-	c.Phase, c.own().child = PhaseStarted, &k
 }
 
 // stopChild books what a child has used since it was settled last.
 func (s *State) stopChild(e *ChildStopped) {
-	now := childRun{id: e.Child, status: e.Status, wake: e.WakeAt, usage: e.Usage, cost: e.Cost, calls: e.ModelCalls}
+	now := childRun{status: e.Status, wake: e.WakeAt, usage: e.Usage, cost: e.Cost, calls: e.ModelCalls}
 	var was childRun
-	if c := s.opened(e.Call); c != nil && c.child != nil {
-		was = *c.child
-		m := c.own()
-		now.limits, m.child = was.limits, &now
-		m.Reason = fmt.Sprintf("its run %s is %v", e.Child, e.Status)
+	if c := s.opened(e.Call); c != nil && c.Child != "" {
+		was, now.limits = c.child, c.child.limits
+		c.Child, c.child = e.Child, now
+		c.Reason = fmt.Sprintf("its run %s is %v", e.Child, e.Status)
 		if e.Status != StatusInterrupted { // one that has ended is answered next, unless it was cancelled with us
 			c.Phase = PhaseAwaitingChild
 		}

@@ -67,7 +67,7 @@ func (s *State) reject(reasons, whys []string) Record {
 // plan_failed. False: it is too late, since calls of the reply were acted on, or
 // the model is asked again as it is.
 func (s *State) Reject(reasons []string) (Record, bool) {
-	if s.keeps(&HookDirected{Entry: s.replied}) != "" || len(reasons) == 0 {
+	if s.keepsReply(s.replied) != "" || len(reasons) == 0 {
 		return Record{}, false
 	}
 	return s.reject(reasons, nil), true
@@ -132,11 +132,11 @@ func (m *Machine) flaws(s *State) (reasons, whys []string, valid *call) {
 		return reasons, whys, nil
 	case reply.Stop == StopPause:
 	case s.step != "":
-		return s.unwanted(reply.Text()), nil, nil
+		_, reasons = s.stepValue()
 	case m.output != nil:
-		return m.mismatch(wire.Document(reply.Text())), nil, nil
+		_, reasons = jsonschema.Settle(m.agent.Output, reply.Text(), nil)
 	}
-	return nil, nil, nil
+	return reasons, nil, nil
 }
 
 // invalid says why a call cannot be run as it stands; empty: it can.
@@ -154,21 +154,11 @@ func (m *Machine) invalid(c *call) string {
 	if m.output != nil && c.Tool == completeTool {
 		var done struct{ Answer json.RawMessage }
 		_ = json.Unmarshal(c.args(), &done) // validated just now
-		if reasons := m.mismatch(done.Answer); reasons != nil {
+		if _, reasons := jsonschema.Settle(m.agent.Output, "", done.Answer); reasons != nil {
 			return strings.Join(reasons, "; ")
 		}
 	}
 	return ""
-}
-
-// mismatch says how an answer fails the output schema; nil: it follows it. A
-// document that was handed in as a string counts as the document.
-func (m *Machine) mismatch(answer json.RawMessage) (reasons []string) {
-	problems := m.output.Validate(answer)
-	if len(problems) > 0 && len(answer) > 0 && answer[0] == '"' {
-		problems = m.output.Validate(wire.Document(wire.Plain(answer)))
-	}
-	return jsonschema.Tell(problems, string(m.agent.Output))
 }
 
 func (m *Machine) unknown(name string) string {
@@ -205,14 +195,17 @@ func (m *Machine) act(s *State, valid *call) Step {
 		act.Calls = act.Calls[:len(act.Calls)+1] // there is room for all
 		d := &act.Calls[len(act.Calls)-1]
 		m.classify(s, c, c == valid, d)
-		if d.Do == CallRun && d.info.Effect == Idempotent {
+		if d.Do != CallRun {
+			continue
+		}
+		if d.info.Effect == Idempotent {
 			if keys[d.Key] {
 				act.Calls = act.Calls[:len(act.Calls)-1]
 				continue // answered from the log once its equal has run
 			}
 			put(&keys, d.Key, true)
 		}
-		if most := d.info.MaxCalls; d.Do == CallRun && most > 0 {
+		if most := d.info.MaxCalls; most > 0 {
 			if put(&runs, c.Tool, runs[c.Tool]+1); s.tools.Of(c.Tool).Ran+runs[c.Tool] > most {
 				d.Do, d.Why = CallRefuse, c.Tool+display.Said(most, " may run once in a run, and has", " may run %d times in a run, and has")
 			}
@@ -224,6 +217,11 @@ func (m *Machine) act(s *State, valid *call) Step {
 	if first == nil {
 		return failed("machine", "calls are open, but nothing can be done about them")
 	}
+	return m.await(s, first)
+}
+
+// await waits for what an open call waits for.
+func (m *Machine) await(s *State, first *call) Step {
 	if m.agent.observes() && s.binds() && s.observed <= s.acted && s.Waits(PhaseAwaitingApproval) {
 		return Observe{} // so that an approval is about the world as it is now
 	}
@@ -278,7 +276,7 @@ func (m *Machine) classify(s *State, c *call, valid bool, d *Classified) {
 		return
 	}
 	if c.voided >= maxVoided {
-		d.Do, d.Why = CallRefuse, fmt.Sprintf("it was approved %d times, and each time what the approval relied on changed before the call could run (the last time: %s); it was not run", c.voided, strings.Join(c.changed, ", "))
+		d.Do, d.Why = CallRefuse, fmt.Sprintf("it was approved %d times, and each time what the approval relied on changed before the call could run (the last time: %s); it was not run", c.voided, strings.Join(c.Changed, ", "))
 		return
 	}
 	if !valid {
@@ -290,9 +288,6 @@ func (m *Machine) classify(s *State, c *call, valid bool, d *Classified) {
 	t := m.tools[c.Tool]
 	d.info = &t.info
 	switch {
-	case t.refuse != "":
-		d.Do, d.Why = CallRefuse, t.refuse
-		return
 	case t.info.Client, t.info.Name == pauseTool:
 		d.Do = CallHand
 		return
@@ -330,7 +325,7 @@ func (d Classified) Facts() []Event {
 		if d.info.Client {
 			return []Event{ClientToolRequested{Call: d.Call.ID, Tool: d.Call.Tool, Args: d.Call.Args}}
 		}
-		return []Event{InputRequested{Call: d.Call.ID, Question: (&call{Call: d.Call, matter: &noMatter}).given().Question}}
+		return []Event{InputRequested{Call: d.Call.ID, Question: newCall(d.Call, 0).given().Question}}
 	case CallAsk:
 		return []Event{ApprovalRequested{Call: d.Call.ID, Tool: d.Call.Tool, Args: d.Call.Args, Reason: d.Why}}
 	case CallRefuse:

@@ -43,7 +43,6 @@ type armed struct {
 	info   ToolInfo
 	schema *jsonschema.Schema
 	pure   *builtin
-	refuse string // why no call of it runs, whatever a policy says
 
 	agent *Agent // whose runs its calls are, if ask is set
 	ask   func(args json.RawMessage) (string, error)
@@ -141,7 +140,7 @@ func NewMachine(a Agent) (*Machine, error) {
 func (m *Machine) declare(model ModelInfo, fallback, auxiliary []ModelInfo) {
 	a := &m.agent
 	m.decl = Declaration{
-		Agent: a.Name, Version: a.Version, Description: a.Description, Prompt: a.Prompt, Model: model, Fallback: fallback, Auxiliary: auxiliary,
+		Agent: a.Name, Version: a.Version, Description: a.Description, Prompt: a.Prompt, ModelInfo: model, Fallback: fallback, Auxiliary: auxiliary,
 		Loop: m.loop.Name(), Strategy: m.agent.Strategy, Tools: m.offer, Limits: a.Limits.withDefaults(),
 		Observes: a.observes(), Output: a.Output, Sampling: a.Sampling, Serial: a.Serial, MaxParallel: a.MaxParallel, Approvals: a.Approvals, Trace: a.Trace, ResultKey: a.ResultKey,
 		Source: a.Source, Machine: MachineNumber,
@@ -156,7 +155,8 @@ func (m *Machine) declare(model ModelInfo, fallback, auxiliary []ModelInfo) {
 		m.decl.Goal = a.Goal.Success.String()
 	}
 	for _, p := range a.Policies {
-		info := PolicyInfo{Kind: policyKind(p.String())}
+		kind, _, _ := strings.Cut(p.String(), "(")
+		info := PolicyInfo{Kind: kind}
 		if p, ok := p.(interface{ Parameters() json.RawMessage }); ok {
 			info.Parameters = p.Parameters()
 		}
@@ -172,7 +172,7 @@ func (m *Machine) Agent() Agent { return m.agent }
 // its own, and, unless nil, with another stop condition.
 func (m *Machine) Under(d Declaration, stop Condition) *Machine {
 	now := *m
-	now.decl.Model.Price, now.decl.Fallback, now.decl.Auxiliary = d.Model.Price, d.Fallback, d.Auxiliary
+	now.decl.ModelInfo.Price, now.decl.Fallback, now.decl.Auxiliary = d.ModelInfo.Price, d.Fallback, d.Auxiliary
 	if stop != nil {
 		now.agent.Stop = stop
 	}
@@ -187,7 +187,7 @@ func (m *Machine) Asked(t Think) (Model, ModelInfo) {
 		}
 	}
 	if t.Fallback == 0 {
-		return m.agent.Model, m.decl.Model
+		return m.agent.Model, m.decl.ModelInfo
 	}
 	return m.agent.Fallback[t.Fallback-1], *m.decl.model("", t.Fallback)
 }
@@ -303,9 +303,6 @@ func (m *Machine) add(t Tool, own bool) error {
 	if b, ok := t.(builtin); ok {
 		a.pure = &b
 	}
-	if r, ok := t.(interface{ Refusal() string }); ok { // which the engine puts in place of one that has changed
-		a.refuse = r.Refusal()
-	}
 	if d, ok := t.(Delegate); ok {
 		if err := m.delegate(d, a); err != nil {
 			return err
@@ -347,10 +344,10 @@ func (a *Agent) asks(part any) error {
 }
 
 // Waits reports whether a run of the agent can be suspended until someone
-// outside answers: because of a client tool, a question, or a policy or tool
-// with a method Waits() bool that returns true. Such an agent needs a journal
-// that outlives the process, unless it waits only for approvals and the process
-// decides them itself.
+// outside answers: because of a client tool, or a policy or tool with a method
+// Waits() bool that returns true. Such an agent needs a journal that outlives
+// the process, unless it waits only for approvals and the process decides them
+// itself. Where no journal does, __pause_for_human__ reads that nobody answers.
 func (m *Machine) Waits() bool { return m.halts(true) }
 
 // Asks reports whether a run can wait for more than approvals: an answer, or the
@@ -365,7 +362,7 @@ func (m *Machine) halts(approvals bool) bool {
 		return ok && w.Waits() && (approvals || !only || !a.Approves())
 	}
 	for _, t := range m.tools {
-		if t.info.Client || t.info.Name == pauseTool || t.asks || approvals && t.waits || waits(t.tool) {
+		if t.info.Client || t.asks || approvals && t.waits || waits(t.tool) {
 			return true
 		}
 	}

@@ -16,8 +16,7 @@ import (
 // TestContradictions: everything that makes no sense is told at once, each with
 // what would be right.
 func TestContradictions(t *testing.T) {
-	world := &realm{}
-	bad := func(i pawl.ToolInfo) pawl.Tool { return deed{world, i} }
+	bad := func(i pawl.ToolInfo) pawl.Tool { return deed{i} }
 	for _, c := range []struct {
 		agent pawl.Agent
 		want  string

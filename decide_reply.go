@@ -80,7 +80,7 @@ func (d *Declaration) systemOf(v *View) string {
 // Request rebuilds from the log what was sent for called, the latest entry of s,
 // of a turn, and which model was asked. The agent is what the run recorded of it;
 // the conversation has taken in all entries up to this one.
-func (s *State) Request(called ModelCalled, turn int, so conversation) (Request, ModelInfo) {
+func (s Internals) Request(called ModelCalled, turn int, so conversation) (Request, ModelInfo) {
 	d := s.Declaration()
 	m := Machine{agent: Agent{Prompt: d.Prompt, Strategy: d.Strategy, Sampling: d.Sampling, Output: d.Output}, core: core(d.Tools)}
 	m.single = d.Loop == SingleCall{}.Name()
@@ -88,7 +88,7 @@ func (s *State) Request(called ModelCalled, turn int, so conversation) (Request,
 		Purpose: called.Purpose, View: called.View, Model: called.Model, MaxTokens: called.MaxTokens, Long: called.Long,
 		Prepared: Prepared{Iteration: turn, Attempt: called.Attempt, Fallback: called.Fallback, Effort: called.Effort},
 	}
-	return m.Request(s, think, so), *d.model(think.Model, think.Fallback)
+	return m.Request(s.State, think, so), *d.model(think.Model, think.Fallback)
 }
 
 // withPrompt says something after the conversation. The conversation's own
@@ -106,8 +106,7 @@ func withPrompt(messages []Message, prompt string) []Message {
 // made valid, its usage is checked, and it is priced. A reply with neither text nor calls, and
 // one that is asked for again at once, are errors: the attempt has failed.
 func (m *Machine) Replied(s *State, t Think, r Reply) (ModelReplied, error) {
-	parts := make([]Part, 0, len(r.Parts))
-	content, n := len(r.Hosted), s.counter
+	n := s.counter
 	r.Hosted = slices.Clone(r.Hosted)
 	for i := range r.Hosted {
 		h := &r.Hosted[i]
@@ -116,6 +115,44 @@ func (m *Machine) Replied(s *State, t Think, r Reply) (ModelReplied, error) {
 			h.Call.ID = callID(n)
 		}
 	}
+	content, n := r.adopt(n)
+	content += len(r.Hosted)
+	r.Notes, r.Filter = nil, display.Short(wire.Text(r.Filter))
+	if content == 0 && r.Stop != StopRefusal {
+		return ModelReplied{}, &ModelError{Class: ClassEmpty, Message: "the reply has neither text nor calls", Usage: r.Usage}
+	}
+	e := ModelReplied{Purpose: t.Purpose}
+	if m.acts(&t) && r.Stop != StopRefusal && r.Stop != StopLength {
+		if action, flaw := readJSONReply(r, n+1); flaw == "" || !t.View.Bare { // whose model has not read how to call a tool
+			r, e.Malformed = action, flaw
+		}
+	}
+	if r.Repaired {
+		r.disarm()
+	}
+	if r.Stop = cmp.Or(r.Stop, StopEnd); r.Stop == StopEnd && hasCalls(r) {
+		r.Stop = StopCalls
+	}
+	r.Usage, e.Estimated = checkUsage(r.Usage, t, content)
+	if price := m.decl.model(t.Model, t.Fallback).Price; price != nil {
+		e.Priced, e.Cost = true, price.Cost(r.Usage)
+	}
+	e.Reply = r
+	if failed := m.asksAgain(s, t, &e); failed != nil {
+		return ModelReplied{}, failed
+	}
+	return e, nil
+}
+
+// acts reports whether the reply to t is an action of the JSON strategy.
+func (m *Machine) acts(t *Think) bool {
+	return m.agent.Strategy == StrategyJSON && t.Purpose == PurposeTurn && t.View.Step == ""
+}
+
+// adopt makes the parts of a reply valid and numbers its calls from n+1. It returns the bytes of text
+// and calls, and the number of the last call.
+func (r *Reply) adopt(n int) (content, last int) {
+	parts := make([]Part, 0, len(r.Parts))
 	for _, p := range r.Parts {
 		switch p := p.(type) {
 		case Text:
@@ -142,6 +179,9 @@ func (m *Machine) Replied(s *State, t Think, r Reply) (ModelReplied, error) {
 			if p.Ref == "" {
 				p.Ref = wire.Text(p.ID)
 			}
+			if p.Ref != "" && slices.ContainsFunc(parts, p.repeats) {
+				continue
+			}
 			content += len(p.Tool) + len(p.Args)
 			n++
 			if p.ID = callID(n); p.Ref == p.ID {
@@ -150,32 +190,16 @@ func (m *Machine) Replied(s *State, t Think, r Reply) (ModelReplied, error) {
 			parts = append(parts, p)
 		}
 	}
-	r.Parts, r.Notes, r.Filter = parts, nil, display.Short(wire.Text(r.Filter))
-	if content == 0 && r.Stop != StopRefusal {
-		return ModelReplied{}, &ModelError{Class: ClassEmpty, Message: "the reply has neither text nor calls", Usage: r.Usage}
-	}
-	e := ModelReplied{Purpose: t.Purpose}
-	if m.agent.Strategy == StrategyJSON && t.Purpose == PurposeTurn && t.View.Step == "" && r.Stop != StopRefusal && r.Stop != StopLength {
-		r, e.Malformed = readJSONReply(r, n+1)
-	}
-	if r.Repaired {
-		r.disarm()
-	}
-	if r.Stop == 0 || r.Stop == StopEnd && hasCalls(r) {
-		r.Stop = StopEnd
-		if hasCalls(r) {
-			r.Stop = StopCalls
-		}
-	}
-	r.Usage, e.Estimated = checkUsage(r.Usage, t, content)
-	if price := m.decl.model(t.Model, t.Fallback).Price; price != nil {
-		e.Priced, e.Cost = true, price.Cost(r.Usage)
-	}
-	e.Reply = r
-	if failed := m.asksAgain(s, t, &e); failed != nil {
-		return ModelReplied{}, failed
-	}
-	return e, nil
+	r.Parts = parts
+	return content, n
+}
+
+// repeats reports whether a call of a reply is another part of it once more, with
+// the provider's id, the tool and the arguments. Servers repeat a call in a last
+// chunk, and give equal ids to calls that differ.
+func (c Call) repeats(of Part) bool {
+	o, ok := of.(Call)
+	return ok && c.Ref == cmp.Or(o.Ref, o.ID) && c.Tool == o.Tool && wire.Equal(c.Args, o.Args)
 }
 
 // asksAgain returns the failure as which a reply to a turn counts that is asked for again before

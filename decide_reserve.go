@@ -27,28 +27,12 @@ func (m *Machine) fill(s *State, t Think) Think {
 	if t.Attempt == 0 && lowered && t.Purpose.judges() && m.thinks(&t) {
 		lower += thinkingRoom
 	}
-	t.Iteration, t.Attempt, t.Cost, t.NotBefore = s.iteration, 1, 0, time.Time{}
+	t.View.Bare = t.View.Bare || t.View.Step != ""
 	if cache := m.agent.Sampling.Cache; cache != "" { // in place of what a policy chose
 		t.Long = cache == "1h" && t.Model == ""
 	}
 	again := s.iteration > 0 && !s.settled && t.Purpose == PurposeTurn
-	switch {
-	case again: // a retry, a re-ask after a rejection, or a lost call
-		t.Attempt = s.attempt + 1
-	case t.Purpose == PurposeTurn:
-		t.Iteration++
-	case s.failure != nil && s.failure.Purpose == t.Purpose:
-		t.Attempt = s.failure.Attempt + 1
-	}
-	if t.Fallback = 0; t.Model == "" {
-		t.Fallback = m.serving(s)
-		if f := s.failure; f != nil && t.Fallback == s.fallback {
-			t.NotBefore = f.RetryAt
-		}
-	}
-	if f, _ := s.Missed(t.Purpose); f.Class != 0 {
-		t.Attempt, t.NotBefore = f.Attempt+1, f.RetryAt
-	}
+	m.place(s, &t, again)
 	t.Estimate, t.Bytes = m.Estimate(s, &t)
 	t.Hosted = Usage{}
 	for i, tools := 0, m.shown(s); i < len(tools) && !t.View.Bare; i++ {
@@ -58,6 +42,30 @@ func (m *Machine) fill(s *State, t Think) Think {
 		t.MaxTokens = min(t.MaxTokens, lower)
 	}
 	return m.clamp(s, t, 0, 0)
+}
+
+// place gives a Think its turn, its attempt, the model that it asks, and when. again says that the
+// turn is asked for once more: a retry, a re-ask after a rejection, or a lost call.
+func (m *Machine) place(s *State, t *Think, again bool) {
+	t.Iteration, t.Attempt, t.Cost, t.NotBefore, t.Fallback = s.iteration, 1, 0, time.Time{}, 0
+	f := s.failure
+	switch {
+	case again:
+		t.Attempt = s.attempt + 1
+	case t.Purpose == PurposeTurn:
+		t.Iteration++
+	case f != nil && f.Purpose == t.Purpose:
+		t.Attempt = f.Attempt + 1
+	}
+	if t.Model == "" {
+		t.Fallback = m.serving(s)
+		if f != nil && t.Fallback == s.fallback {
+			t.NotBefore = f.RetryAt
+		}
+	}
+	if f, _ := s.Missed(t.Purpose); f.Class != 0 {
+		t.Attempt, t.NotBefore = f.Attempt+1, f.RetryAt
+	}
 }
 
 // room sets the most tokens that a reply to t may have before the run's limits count. If a reply of the
@@ -216,7 +224,7 @@ func (m *Machine) limitThink(s *State, t *Think) Step {
 		return Finish{Verdict: verdict(StatusExhausted, timeLeaf(s.limits),
 			fmt.Sprintf("the model is to be asked again in %v, when the run's %v are over", wait.Round(time.Millisecond), s.limits.Time))}
 	}
-	if t.Purpose == PurposeTurn && t.Iteration > s.limits.Iterations {
+	if t.Purpose == PurposeTurn && t.Iteration+s.asides > s.limits.Iterations || t.Purpose.own() && s.iterations() >= s.limits.Iterations {
 		return m.exhaust(s, verdict(StatusExhausted, fmt.Sprintf("iterations >= %d", s.limits.Iterations), display.Said(s.limits.Iterations, "the one iteration is used", "all %d iterations are used")))
 	}
 	if v := m.fits(s, t); v.Holds {
@@ -283,14 +291,21 @@ const finalPrompt = "You have reached a limit of this run and can take no furthe
 // still fits.
 func (m *Machine) exhaust(s *State, v Verdict) Step {
 	left := s.refused()
-	if v.Status != StatusExhausted || left.Seq > 0 && left.MaxTokens < leastReply || s.finalAsked || s.iteration == 0 || s.at != "" || m.single || s.failure != nil || s.elapsed >= s.limits.Time {
-		return Finish{Verdict: v}
+	switch {
+	case v.Status != StatusExhausted: // only a limit leaves something to say
+	case s.finalAsked: // it was said
+	case s.iteration == 0: // there was no turn to speak of
+	case m.single, s.at != "": // the answer is the reply, or the loop's
+	case s.failure != nil: // the model does not answer
+	case s.elapsed >= s.limits.Time:
+	case left.Seq > 0 && left.MaxTokens < leastReply: // a budget has no room for it
+	default:
+		t := m.fill(s, Think{Purpose: PurposeFinal, MaxTokens: left.MaxTokens, View: View{Prompt: finalPrompt, Bare: true}})
+		if !m.fits(s, &t).Holds {
+			return t
+		}
 	}
-	t := m.fill(s, Think{Purpose: PurposeFinal, MaxTokens: left.MaxTokens, View: View{Prompt: finalPrompt, Bare: true}})
-	if m.fits(s, &t).Holds {
-		return Finish{Verdict: v}
-	}
-	return t
+	return Finish{Verdict: v}
 }
 
 // budgetNote is the note of the engine that a budget refused a call: only the journal knows

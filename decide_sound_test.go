@@ -44,9 +44,10 @@ func TestUnruly(t *testing.T) {
 		"waits as done":   {always(pawl.Await{Status: pawl.StatusSuccess}), "no way to wait"},
 		"ends as nothing": {always(pawl.Finish{}), "no end"},
 		"ends as running": {always(pawl.Finish{Verdict: pawl.Verdict{Status: pawl.StatusRunning}}), "no end"},
+		"other output":    {always(pawl.Finish{Answer: "five", Verdict: pawl.Verdict{Holds: true, Status: pawl.StatusSuccess, Condition: "c", Leaf: "c"}}), `does not follow the output schema: the answer: value must be an integer, got the string "five"`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			agent := pawl.Agent{Name: "a", Loop: c.loop, Model: pawl.ModelFunc(func(context.Context, pawl.Request) (pawl.Reply, error) {
+			agent := pawl.Agent{Name: "a", Loop: c.loop, Output: json.RawMessage(`{"type":"integer"}`), Model: pawl.ModelFunc(func(context.Context, pawl.Request) (pawl.Reply, error) {
 				return pawl.Say("hm"), nil
 			})}
 			e := engine.New(memory.New(), nil)

@@ -2,9 +2,13 @@ package pawl
 
 import (
 	"cmp"
+	"encoding/json"
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/pawl-run/pawl/internal/naming"
+	"github.com/pawl-run/pawl/internal/usercode"
 )
 
 // A Step is what must happen next. The pure part returns it, the engine
@@ -46,17 +50,17 @@ type Prepared struct {
 // A View says by reference what a Think shows the model. The zero View is the
 // conversation so far with the agent's prompt and tools.
 type View struct {
-	System string `wire:"system,omit"` // replaces the agent's prompt
-	Prompt string `wire:"prompt,omit"` // said by the user after everything else
-	Alone  bool   `wire:"alone,omit"`  // without the conversation
-	Bare   bool   `wire:"bare,omit"`   // without tools
+	System string `json:"system,omitzero"` // replaces the agent's prompt
+	Prompt string `json:"prompt,omitzero"` // said by the user after everything else
+	Alone  bool   `json:"alone,omitzero"`  // without the conversation
+	Bare   bool   `json:"bare,omitzero"`   // without tools
 
 	// Step makes a turn a step of a loop under this label, by which [State.Step]
-	// finds it. The conversation starts again with Prompt, and the reply is not a
-	// final answer: only the loop ends the run. Output is the JSON Schema that the
-	// reply must follow; empty: free text.
-	Step   string `wire:"step,omit"`
-	Output string `wire:"output,omit"`
+	// finds it. The conversation starts again with Prompt, without tools, and the
+	// reply is not a final answer: only the loop ends the run. Output is the JSON
+	// Schema that the reply must follow; empty: free text.
+	Step   string `json:"step,omitzero"`
+	Output string `json:"output,omitzero"`
 }
 
 // Act runs or otherwise answers open calls. A loop returns it empty, which
@@ -124,10 +128,24 @@ type Await struct {
 
 // Finish ends the run. Answer is the run's answer when that is not the model's
 // last text, such as the outcome of a vote or a text composed of several
-// replies.
+// replies. A policy that ends the run gives out only this Answer: if it is empty,
+// the run has none.
 type Finish struct {
 	Verdict Verdict
 	Answer  string
+
+	withheld bool // a policy keeps the model's answer back
+}
+
+// Stopped returns the event that records the end.
+func (f Finish) Stopped() RunStopped {
+	v := f.Verdict
+	return RunStopped{Status: v.Status, Condition: v.Condition, Leaf: v.Leaf, Detail: v.Detail, Answer: f.Answer, Withheld: f.withheld}
+}
+
+// Success ends the run as a success. An empty answer leaves the model's last text as the answer.
+func Success(answer string) Step {
+	return Finish{Answer: answer, Verdict: verdict(StatusSuccess, "done", "the loop is done")}
 }
 
 func (Observe) step() {}
@@ -136,3 +154,73 @@ func (Act) step()     {}
 func (Record) step()  {}
 func (Await) step()   {}
 func (Finish) step()  {}
+
+// unsound says why a step of a loop's or a policy's cannot be taken; empty: it can.
+func unsound(step Step) string {
+	switch step := step.(type) {
+	case nil:
+		return "returned no step"
+	case Think:
+		if step.Purpose == "" {
+			return "wants to think for no purpose; PurposeTurn is a turn of the conversation"
+		}
+	case Record:
+		if len(step.Events) == 0 {
+			return "wants to record nothing"
+		}
+		for _, e := range step.Events {
+			if why := unfit(e); why != "" {
+				return "wants to record " + why
+			}
+		}
+	case Await:
+		if step.Status != StatusPaused && !step.Status.Waiting() {
+			return fmt.Sprintf("wants to wait as %v, which is no way to wait", step.Status)
+		}
+	case Finish:
+		if v := step.Verdict; !v.Status.Ended() {
+			return fmt.Sprintf("ends the run as %v, which is no end", v.Status)
+		}
+	}
+	return ""
+}
+
+// Given reports whether the note comes from a hook, a signal, a board, a budget or a model, not from a step.
+func (n Noted) Given() bool {
+	return n.Signal != 0 || strings.HasPrefix(n.By, "hook ") || n.By == "__board__" || n.By == "__budget__" || n.By == "__model__"
+}
+
+// External reports whether an event comes from outside the run: from an owner, a person, a client, a hook or
+// a limit. Every other event is decided by the machine, or recorded by the engine as it performs a step.
+func External(event Event) bool {
+	switch e := event.(type) {
+	case RunStarted, RunResumed, RunExtended, RunForked, CancelRequested, HookDirected, ClientToolReturned, ApprovalDecided, ToolSettled:
+		return true
+	case InputGiven:
+		return e.Call != "" || e.Signal != 0 // a message for later is decided in its turn
+	case RunPaused: // a shutdown, queued, or by the engine for a rate
+		return (e.Status == StatusPaused || e.Status == StatusQueued) && (e.WakeAt.IsZero() || e.Rate != "")
+	case RunStopped:
+		return e.Leaf == usercode.PanicLeaf // the machine could not decide
+	}
+	return false
+}
+
+// unfit says why only the engine may record an event; empty: a loop or policy may, too.
+func unfit(e Event) string {
+	switch e := e.(type) {
+	case nil:
+		return "an event that is nil"
+	case Noted:
+		if e.By == "" || strings.HasPrefix(e.By, "__") || e.Given() {
+			return fmt.Sprintf("a note by %q; it is to name itself, and names that begin with __ or \"hook \" are reserved", e.By)
+		}
+		if e.Value != nil && !json.Valid(e.Value) {
+			return fmt.Sprintf("the note %s.%s, whose value is not JSON", e.By, e.Name)
+		}
+		return ""
+	case Reflected, Grounded, CausesFound, ProgressJudged, ContextCompacted, InputRequested:
+		return ""
+	}
+	return e.event() + ", which only the machine and the engine may; a loop's own facts are Noted"
+}

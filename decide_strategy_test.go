@@ -7,42 +7,6 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// A reply is a plan when exactly one JSON object is found in it.
-func TestPlans(t *testing.T) {
-	m, err := pawl.NewMachine(pawl.Agent{Name: "a", Model: pawl.ModelFunc(nil), Strategy: pawl.StrategyJSON})
-	if err != nil {
-		t.Fatal(err)
-	}
-	const call = ` {"thought":"t","action":"look","action_input":{"q":"a } b"}} `
-	for _, tt := range []struct{ name, text, calls, why string }{
-		{"bare", call, `look {"q":"a } b"}`, ""},
-		{"with prose", "I {think} so {} not. Here:\n```json\n" + call + "```\nDone }.", "", "has 2 JSON objects"},
-		{"with braces in prose", "I {think} so:\n```json\n" + call + "```\nDone }.", `look {"q":"a } b"}`, ""},
-		{"without input", `{"thought":"t","action":"look"}`, `look {}`, ""},
-		{"null input", `{"thought":null,"action":"look","action_input":null}`, `look {}`, ""},
-		{"input that is none", `{"action":"look","action_input":"x"}`, `look "x"`, ""},
-		{"none", "I will look.", "", "has no JSON object"},
-		{"a list", `[1]`, "", "has no JSON object"},
-		{"two", call + call, "", "has 2 JSON objects"},
-		{"no action", `{"thought":"t"}`, "", `has no "action"`},
-		{"other letters", `{"thought":"t","ACTION":"look"}`, "", `has no "action"`},
-		{"no text", `{"thought":"t","action":["look"]}`, "", "must be strings"},
-		{"cut off", `{"thought":"t","action":"look","action_inp`, "", "malformed"},
-		{"a comma too many", `{"thought":"t","action":"look","action_input":{"action":"drop"},}`, "", "malformed"},
-		{"a quote too few", `{"thought":"say "hi"","action":"http","action_input":{"action":"drop"}}`, "", "malformed"},
-		{"two actions", `{"thought":"t","action":"look","action":"drop"}`, "", `has "action" more than once`},
-		{"two actions, one disguised", `{"thought":"t","action":"look","\u0061ction":"drop"}`, "", `has "action" more than once`},
-		{"two inputs", `{"action":"look","action_input":{"q":"a"},"action_input":{"q":"b"}}`, "", `has "action_input" more than once`},
-		{"two inside", `{"action":"look","action_input":{"action":"a","action":"b"}}`, `look {"action":"a","action":"b"}`, ""},
-		{"broken before a whole one", `{"thought":}` + call, "", "malformed"},
-	} {
-		got, malformed := calls(t, m, tt.text)
-		if strings.Join(got, " and ") != tt.calls || tt.why == "" && malformed != "" || !strings.Contains(malformed, tt.why) {
-			t.Errorf("%s: calls %q, want %s; malformed %q, want %q", tt.name, got, tt.calls, malformed, tt.why)
-		}
-	}
-}
-
 // calls are what comes of a reply under the JSON strategy.
 func calls(t *testing.T, m *pawl.Machine, text string) (all []string, malformed string) {
 	t.Helper()

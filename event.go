@@ -35,18 +35,18 @@ func (e Entry) Type() string { return e.Event.event() }
 // [State.Note] returns the latest Value. Names of parties that begin with __
 // belong to the machine (__board__: changes of a board), with "hook " to hooks.
 type Noted struct {
-	By     string          `wire:"by"`
-	Name   string          `wire:"name"`
-	Value  json.RawMessage `wire:"value"`
-	Signal int64           `wire:"signal,omit"`
+	By     string          `json:"by"`
+	Name   string          `json:"name"`
+	Value  json.RawMessage `json:"value"`
+	Signal int64           `json:"signal,omitzero"`
 }
 
 // ModelDelta is a piece of a reply that the model is still writing. It reaches
 // streams but never the log. A ModelFailed of the same attempt withdraws it.
 type ModelDelta struct {
-	Text     string `wire:"text,omit"`
-	Thinking string `wire:"thinking,omit"`
-	Tool     string `wire:"tool,omit"`  // a call of this tool has begun
-	From     int    `wire:"from,omit"`  // bytes of the reply's text before Text
-	Agent    string `wire:"agent,omit"` // whose it is, if the run is a child of the watched one
+	Text     string `json:"text,omitzero"`
+	Thinking string `json:"thinking,omitzero"`
+	Tool     string `json:"tool,omitzero"`  // a call of this tool has begun
+	From     int    `json:"from,omitzero"`  // bytes of the reply's text before Text
+	Agent    string `json:"agent,omitzero"` // whose it is, if the run is a child of the watched one
 }

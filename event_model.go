@@ -4,24 +4,26 @@ import (
 	"encoding/json"
 	"slices"
 	"time"
+
+	"github.com/pawl-run/pawl/internal/naming"
 )
 
 // ModelCalled is the intent to send a request. It is durable before the request
 // leaves, and reserves the most that the call may cost. View says by reference
 // what the model sees, so that the request can be rebuilt from the log.
 type ModelCalled struct {
-	Purpose   Purpose       `wire:"purpose"`
-	Attempt   int           `wire:"attempt"`
-	Reserved  int           `wire:"reserved_tokens"`   // tokens: estimated input plus MaxTokens
-	Cost      float64       `wire:"reserved_usd,omit"` // dollars reserved; zero without a price
-	MaxTokens int           `wire:"max_tokens"`
-	Bytes     int           `wire:"bytes,omit"`    // of the request, as they are counted for an estimate
-	Fallback  int           `wire:"fallback,omit"` // which of the agent's fallbacks is asked; zero: its model
-	Model     string        `wire:"model,omit"`    // the name of the auxiliary model that is asked; empty: none is
-	Effort    string        `wire:"effort,omit"`   // how much the model is to think, in place of what the agent declares; empty: as it declares
-	View      View          `wire:",inline"`
-	Long      bool          `wire:"cache_long,omit"`   // the provider was asked to keep the request in its cache for long
-	Waited    time.Duration `wire:"waited_ms,ms,omit"` // for the rate of the provider, since the last entry; not counted as the run's time
+	Purpose   Purpose `json:"purpose"`
+	Attempt   int     `json:"attempt"`
+	Reserved  int     `json:"reserved_tokens"`       // tokens: estimated input plus MaxTokens
+	Cost      float64 `json:"reserved_usd,omitzero"` // dollars reserved; zero without a price
+	MaxTokens int     `json:"max_tokens"`
+	Bytes     int     `json:"bytes,omitzero"`    // of the request, as they are counted for an estimate
+	Fallback  int     `json:"fallback,omitzero"` // which of the agent's fallbacks is asked; zero: its model
+	Model     string  `json:"model,omitzero"`    // the name of the auxiliary model that is asked; empty: none is
+	Effort    string  `json:"effort,omitzero"`   // how much the model is to think, in place of what the agent declares; empty: as it declares
+	View
+	Long   bool          `json:"cache_long,omitzero"` // the provider was asked to keep the request in its cache for long
+	Waited time.Duration `json:"waited_ms,omitzero"`  // for the rate of the provider, since the last entry; not counted as the run's time
 }
 
 // Says reports whether the prompt of the view becomes part of the conversation,
@@ -57,36 +59,36 @@ type ModelReplied struct {
 // RetryAt is when this model is tried again, if it is, jitter included; zero: at
 // once or never.
 type ModelFailed struct {
-	Purpose Purpose   `wire:"purpose,omit"`
-	Class   Class     `wire:"class,omit"`
-	Message string    `wire:"message"`
-	Attempt int       `wire:"attempt"`
-	RetryAt time.Time `wire:"retry_at"`
-	Usage   Usage     `wire:"usage,omit"`
-	Cost    float64   `wire:"cost_usd,omit"`
+	Purpose Purpose   `json:"purpose,omitzero"`
+	Class   Class     `json:"class,omitzero"`
+	Message string    `json:"message"`
+	Attempt int       `json:"attempt"`
+	RetryAt time.Time `json:"retry_at"`
+	Usage   Usage     `json:"usage,omitzero"`
+	Cost    float64   `json:"cost_usd,omitzero"`
 }
 
 // PlanRejected rejects a reply: none of its calls is valid, it was cut off, or
 // it does not follow the output schema. The model reads Feedback and replies
 // again.
 type PlanRejected struct {
-	Reasons   []string `wire:"reasons"`
-	Feedback  string   `wire:"feedback"`
-	Rejection int      `wire:"rejection"` // how many replies of this iteration were rejected, from 1
+	Reasons   []string `json:"reasons"`
+	Feedback  string   `json:"feedback"`
+	Rejection int      `json:"rejection"` // how many replies of this iteration were rejected, from 1
 }
 
 // Observed is what the agent's observer saw.
 type Observed struct {
-	Text   string          `wire:"text"`
-	Data   json.RawMessage `wire:"data,omit"`
-	Failed bool            `wire:"failed,omit"` // nothing was seen or measured; Text says why
+	Text   string          `json:"text"`
+	Data   json.RawMessage `json:"data,omitzero"`
+	Failed bool            `json:"failed,omitzero"` // nothing was seen or measured; Text says why
 }
 
 // Measured is a value of the goal's metric. Open names what is still wrong, such
 // as failing tests, so that fixing one thing and breaking another shows.
 type Measured struct {
-	Value float64  `wire:"value"`
-	Open  []string `wire:"open,omit"`
+	Value float64  `json:"value"`
+	Open  []string `json:"open,omitzero"`
 }
 
 func (e *Measured) clone() *Measured {
@@ -101,10 +103,75 @@ func (e *Measured) clone() *Measured {
 // replaces all but the latest Kept replies and what follows each of them. Why
 // is empty when the machine itself shortened a conversation that was too long.
 type ContextCompacted struct {
-	From    uint64   `wire:"from"`
-	To      uint64   `wire:"to"`
-	Masked  []string `wire:"masked,omit"` // calls whose results are shown as left out
-	Summary string   `wire:"summary,omit"`
-	Kept    int      `wire:"kept,omit"`
-	Why     string   `wire:"why,omit"` // such as "price", "pause", "tools" or "limit"
+	From    uint64   `json:"from"`
+	To      uint64   `json:"to"`
+	Masked  []string `json:"masked,omitzero"` // calls whose results are shown as left out
+	Summary string   `json:"summary,omitzero"`
+	Kept    int      `json:"kept,omitzero"`
+	Why     string   `json:"why,omitzero"` // such as "price", "pause", "tools" or "limit"
+}
+
+// Reflected is a judgement of how the run is going. Confidence is between 0 and
+// 1. If Hint is not empty, the model reads it before its next turn.
+type Reflected struct {
+	Text       string  `json:"text"`
+	Confidence float64 `json:"confidence"`
+	By         string  `json:"by,omitzero"`
+	Hint       string  `json:"hint,omitzero"`
+}
+
+// Grounded says whether an answer is supported by the run's inputs and results. A rejected
+// answer does not end the run: the model reads Hint and goes on. An accepted answer may also
+// have a Hint, which asks the model to check the Claims once more.
+type Grounded struct {
+	OK     bool     `json:"ok"`
+	Claims []string `json:"claims,omitzero"` // what is not supported
+	By     string   `json:"by,omitzero"`
+	Hint   string   `json:"hint,omitzero"`
+}
+
+// CausesFound is a graph of the tool calls that says which led to which.
+type CausesFound struct {
+	Graph json.RawMessage `json:"graph"`
+}
+
+// Judgement is what a [ProgressJudged] found.
+type Judgement int
+
+// The judgements.
+const (
+	JudgedRefuted   Judgement = 1 + iota // the model called it done, the goal says it is not
+	JudgedRepeating                      // the run is stuck: its latest turns follow a pattern
+	JudgedHinted                         // a hint was put before the model
+	JudgedRegressed                      // the last turn made the goal's measure worse
+)
+
+var judgements = naming.NewEnum[Judgement]("judgement", []string{"refuted", "repeating", "hinted", "regressed"})
+
+// String returns the judgement's name in the log.
+func (j Judgement) String() string                { return judgements.String(j) }
+func (j Judgement) MarshalText() ([]byte, error)  { return judgements.Marshal(j) }
+func (j *Judgement) UnmarshalText(b []byte) error { return judgements.Unmarshal(j, b) }
+
+// ProgressJudged says whether the run makes progress. Streak is how often the
+// pattern repeated or, for a regression, the turn that caused it. If Hint is
+// not empty, the model reads it before its next turn.
+type ProgressJudged struct {
+	Judgement Judgement `json:"judgement,omitzero"`
+	Detail    string    `json:"detail"`
+	Streak    int       `json:"streak,omitzero"`
+	Hint      string    `json:"hint,omitzero"`
+}
+
+// ProgressLogged is a message by the model about its own progress.
+type ProgressLogged struct {
+	Call    string `json:"call"`
+	Message string `json:"message"`
+}
+
+// MemoryStored keeps a value under a key until the end of the run.
+type MemoryStored struct {
+	Call  string          `json:"call"`
+	Key   string          `json:"key"`
+	Value json.RawMessage `json:"value"`
 }

@@ -9,15 +9,15 @@ import (
 
 // ToolStarted is the intent to run a call. It is durable before the call runs.
 type ToolStarted struct {
-	Call    string          `wire:"call"`
-	Tool    string          `wire:"tool"`
-	Args    json.RawMessage `wire:"args"` // what is run; an approver may have edited it
-	Effect  Effect          `wire:"effect,omit"`
-	Key     string          `wire:"key"`
-	Attempt int             `wire:"attempt"`
+	Call    string          `json:"call"`
+	Tool    string          `json:"tool"`
+	Args    json.RawMessage `json:"args"` // what is run; an approver may have edited it
+	Effect  Effect          `json:"effect,omitzero"`
+	Key     string          `json:"key"`
+	Attempt int             `json:"attempt"`
 	// Supervised names where the process that runs the attempt records it, as the
 	// tool said; see [Reconciler]. Empty: nothing records the attempt.
-	Supervised string `wire:"supervised,omit"`
+	Supervised string `json:"supervised,omitzero"`
 }
 
 // ToolStatus is how a call ended.
@@ -44,24 +44,24 @@ func (s *ToolStatus) UnmarshalText(b []byte) error { return toolStatuses.Unmarsh
 // whole result, if the journal kept it. Abandoned says that the tool's Go
 // function had not returned when its deadline passed.
 type ToolFinished struct {
-	Call      string          `wire:"call"`
-	Tool      string          `wire:"tool"`
-	Status    ToolStatus      `wire:"status,omit"`
-	Result    json.RawMessage `wire:"result"`
-	Error     string          `wire:"error"`
-	Duration  time.Duration   `wire:"duration_ms,ms"` // rounded to milliseconds
-	Truncated bool            `wire:"truncated"`
-	Blob      string          `wire:"blob,omit"`
-	Abandoned bool            `wire:"abandoned,omit"`
-	Images    []File          `wire:"images,omit"`
-	Untrusted bool            `wire:"untrusted,omit"` // the result taints the run, whatever the label of the tool
+	Call      string          `json:"call"`
+	Tool      string          `json:"tool"`
+	Status    ToolStatus      `json:"status,omitzero"`
+	Result    json.RawMessage `json:"result,omitzero"`
+	Error     string          `json:"error"`
+	Duration  time.Duration   `json:"duration_ms"` // rounded to milliseconds
+	Truncated bool            `json:"truncated"`
+	Blob      string          `json:"blob,omitzero"`
+	Abandoned bool            `json:"abandoned,omitzero"`
+	Images    []File          `json:"images,omitzero"`
+	Untrusted bool            `json:"untrusted,omitzero"` // the result taints the run, whatever the label of the tool
 }
 
 // ToolReused answers an Idempotent call with the result of an earlier equal call.
 type ToolReused struct {
-	Call string `wire:"call"`
-	Tool string `wire:"tool"`
-	Of   string `wire:"of"` // the call whose result it is
+	Call string `json:"call"`
+	Tool string `json:"tool"`
+	Of   string `json:"of"` // the call whose result it is
 }
 
 // ToolRefused answers a call that does not run. The model reads Why. NotRun
@@ -69,18 +69,18 @@ type ToolReused struct {
 // turn. A call that the loop made or a person approved then stays open, and
 // runs when the run resumes with more time.
 type ToolRefused struct {
-	Call   string `wire:"call"`
-	Tool   string `wire:"tool"`
-	Why    string `wire:"why"`
-	NotRun bool   `wire:"not_run,omit"`
+	Call   string `json:"call"`
+	Tool   string `json:"tool"`
+	Why    string `json:"why"`
+	NotRun bool   `json:"not_run,omitzero"`
 }
 
 // ToolDoubted says that the outcome of a Write is unknown: it may or may not
 // have taken place.
 type ToolDoubted struct {
-	Call string `wire:"call"`
-	Tool string `wire:"tool"`
-	Why  string `wire:"why"`
+	Call string `json:"call"`
+	Tool string `json:"tool"`
+	Why  string `json:"why"`
 }
 
 // ToolSettled resolves an unknown outcome, or says how a call ended whose run
@@ -88,11 +88,11 @@ type ToolDoubted struct {
 // as Status says, with Result or Error. Status zero stands for ok or, when
 // there is an Error, failed.
 type ToolSettled struct {
-	Call     string          `wire:"call"`
-	Happened bool            `wire:"happened"`
-	Status   ToolStatus      `wire:"status,omit"`
-	Result   json.RawMessage `wire:"result,omit"`
-	Error    string          `wire:"error,omit"`
-	By       string          `wire:"by,omit"`
-	Signal   int64           `wire:"signal,omit"`
+	Call     string          `json:"call"`
+	Happened bool            `json:"happened"`
+	Status   ToolStatus      `json:"status,omitzero"`
+	Result   json.RawMessage `json:"result,omitzero"`
+	Error    string          `json:"error,omitzero"`
+	By       string          `json:"by,omitzero"`
+	Signal   int64           `json:"signal,omitzero"`
 }

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/pawl-run/pawl/internal/testkit/check"
 )
 
 var update = flag.Bool("update", false, "write the golden files instead of comparing with them")
@@ -191,10 +193,4 @@ func FuzzEntry(f *testing.F) {
 	})
 }
 
-// must ends a test at an error that it does not expect.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = check.Must

@@ -14,7 +14,7 @@ import (
 	"github.com/pawl-run/pawl/engine"
 )
 
-// TestHistories decides the golden logs again, which transcripts have saved.
+// TestHistories reads the golden logs. The transcripts that save them decide them again.
 func TestHistories(t *testing.T) {
 	missing := kinds(t)
 	files, err := filepath.Glob("testdata/histories/*.jsonl")
@@ -25,13 +25,7 @@ func TestHistories(t *testing.T) {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".jsonl"), func(t *testing.T) {
 			lines := history(t, file)
 			first := must(pawl.DecodeEntry(bytes.Clone(lines[0])))
-			e, j := keeping(t, first.Run, lines)
-			d := first.Event.(pawl.RunStarted).Declaration
-			agent := again(t, d)
-			steps, err := e.Replay(t.Context(), agent, first.Run)
-			if err != nil || steps == 0 {
-				t.Fatalf("%d steps agree: %v", steps, err)
-			}
+			_, j := keeping(t, first.Run, lines)
 			s := must(engine.Load(t.Context(), j, first.Run))
 			if want := ending(t, lines); s.Status().String() != want || s.Seq() != uint64(len(lines)) {
 				t.Errorf("it folds to %v at entry %d, not to %s", s.Status(), s.Seq(), want)

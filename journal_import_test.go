@@ -21,7 +21,7 @@ func TestImportForgetsSupervisors(t *testing.T) {
 	}}})
 	fold(s, ToolStarted{Call: "c_1", Tool: "pay", Args: json.RawMessage(`{}`), Effect: Write, Key: "run/c_1", Attempt: 1, Supervised: "anna"})
 	supervised("c_1", "anna")
-	fold(s, s.Import("ben", false, false))
+	fold(s, s.Internals().Import("ben", false, false))
 	supervised("c_1", "")
 	fold(s, RunResumed{Epoch: 2})
 	fold(s, ToolStarted{Call: "c_2", Tool: "pay", Args: json.RawMessage(`{}`), Effect: Write, Key: "run/c_2", Attempt: 1, Supervised: "anna"})

@@ -30,8 +30,14 @@ type Message struct {
 	Parts []Part
 }
 
-// Text returns the message's text parts, joined without a separator.
-func (m Message) Text() string { return joinText(m.Parts) }
+// Text returns the message's text. The texts of a user stand apart as paragraphs; those of the
+// model are pieces of one.
+func (m Message) Text() string {
+	if m.Role == RoleUser {
+		return joinText(m.Parts, "\n\n")
+	}
+	return joinText(m.Parts, "")
+}
 
 // Moved returns the message with its thinking marked as [Thinking.Moved]. It shares all other parts.
 func (m Message) Moved() Message {
@@ -79,10 +85,10 @@ type Thinking struct {
 // not always an object: arguments that were not JSON are a JSON string here, and are refused
 // like any other invalid argument.
 type Call struct {
-	ID   string          `wire:"call"`
-	Tool string          `wire:"tool"`
-	Args json.RawMessage `wire:"args"`
-	Ref  string          `wire:"ref,omit"`
+	ID   string          `json:"call"`
+	Tool string          `json:"tool"`
+	Args json.RawMessage `json:"args"`
+	Ref  string          `json:"ref,omitzero"`
 }
 
 // ToolResult answers one [Call]. Content is a JSON value; a JSON string is shown to the model as its
@@ -103,12 +109,12 @@ func (r ToolResult) Text() string { return wire.Plain(r.Content) }
 // A File is a picture, a document or a sound. Type is its media type, such as image/png. The log has
 // the files of a run's input by reference: Blob is the digest of Data, which the journal keeps apart.
 type File struct {
-	Type   string `wire:"type"`
-	Data   []byte `wire:"data,omit"`
-	Name   string `wire:"name,omit"`
-	Blob   string `wire:"blob,omit"`
-	Bytes  int    `wire:"bytes,omit"`
-	Tokens int    `wire:"tokens,omit"` // about the most that a provider counts for it
+	Type   string `json:"type"`
+	Data   []byte `json:"data,omitzero"`
+	Name   string `json:"name,omitzero"`
+	Blob   string `json:"blob,omitzero"`
+	Bytes  int    `json:"bytes,omitzero"`
+	Tokens int    `json:"tokens,omitzero"` // about the most that a provider counts for it
 }
 
 func (Text) part()       {}
@@ -118,12 +124,12 @@ func (Call) part()       {}
 func (ToolResult) part() {}
 func (File) part()       {}
 
-func joinText(parts []Part) string {
+func joinText(parts []Part, between string) string {
 	texts := make([]string, 0, 8)
 	for _, p := range parts {
 		if t, ok := p.(Text); ok {
 			texts = append(texts, t.Text)
 		}
 	}
-	return strings.Join(texts, "")
+	return strings.Join(texts, between)
 }

@@ -45,7 +45,7 @@ func (w *window) send(e *ModelCalled, at time.Time) {
 }
 
 // Window measures what the model sees of the conversation.
-func (s *State) Window() meter.Window {
+func (s Internals) Window() meter.Window {
 	files, _ := s.attached()
 	w := meter.Window{
 		Bytes: s.bytes, Images: s.window.images, Least: s.size(s.Input()) + s.around() + files,
@@ -61,14 +61,14 @@ func (s *State) Window() meter.Window {
 }
 
 // Price is what the model that t asks costs, and whether it has a price.
-func (s *State) Price(t Think) (Price, bool) {
+func (s Internals) Price(t Think) (Price, bool) {
 	return value(s.declared().model(t.Model, t.Fallback).Price)
 }
 
-// RelativePrice is [State.Price]. For a model elsewhere whose price is unknown it is one with the usual
+// RelativePrice is [Internals.Price]. For a model elsewhere whose price is unknown it is one with the usual
 // ratios of input, output and cache, in no currency, which is enough to compare costs. A model
 // in this process has no price: what it costs is unlike that.
-func (s *State) RelativePrice(t Think) Price {
+func (s Internals) RelativePrice(t Think) Price {
 	info := s.declared().model(t.Model, t.Fallback)
 	if info.Price == nil && info.Endpoint != "" {
 		return Price{Input: 1, Output: 5, CacheRead: 0.1, CacheWrite: 1.25}
@@ -82,7 +82,7 @@ func (s *State) Summary() string { return s.summary }
 
 // Memories yields the keys under which the model stored something, sorted; see
 // [State.Memory]. It costs O(what is noted).
-func (s *State) Memories() iter.Seq[string] {
+func (s Internals) Memories() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, key := range slices.Sorted(maps.Keys(s.notes)) {
 			if name, ok := strings.CutPrefix(key, "\x00memory\x00"); ok && !yield(name) {
@@ -93,11 +93,11 @@ func (s *State) Memories() iter.Seq[string] {
 }
 
 // CallsBefore yields the calls before exchange n of the window, in order.
-func (s *State) CallsBefore(n int) iter.Seq[CallState] { return states(s.callsIn(0, n), nil) }
+func (s Internals) CallsBefore(n int) iter.Seq[CallState] { return states(s.callsIn(0, n), nil) }
 
 // MaskableCalls names the calls before exchange n of the window whose results are
 // worth leaving out. It costs O(calls between the first of them and n).
-func (s *State) MaskableCalls(n int) (ids []string) {
+func (s Internals) MaskableCalls(n int) (ids []string) {
 	for _, c := range s.callsIn(s.Window().Full(), n) {
 		if c.maskable() > 0 {
 			ids = append(ids, c.ID)
@@ -108,7 +108,7 @@ func (s *State) MaskableCalls(n int) (ids []string) {
 
 // callsIn are the calls from one exchange to before another.
 func (s *State) callsIn(from, to int) []*call {
-	w := s.Window()
+	w := s.Internals().Window()
 	if from >= w.Exchanges || from >= to {
 		return nil
 	}
@@ -139,7 +139,7 @@ func (c *call) weight(s *State) int {
 	if s.wire != (Wire{}) {
 		n += wire.QuotedText(c.Result) - len(c.Result)
 	}
-	if c.foreign {
+	if c.Trust == Untrusted {
 		n += fenceBytes
 	}
 	return n
@@ -162,19 +162,23 @@ func (c *call) pictures() (n int) {
 }
 
 // compact applies an event that shortens what the model sees.
-func (s *State) compact(e *ContextCompacted, seq uint64) {
-	s.compacted = seq
+func (s *State) compact(e *ContextCompacted) {
+	s.meters.Part()
+	if s.failure != nil && s.failure.Class == ClassTooLong {
+		s.failure, s.shortened = nil, true
+	}
+	s.compacted = s.seq
 	if len(e.Masked) > 0 {
 		s.leaveOut(e.Masked)
 	}
 	if e.Summary == "" {
 		return
 	}
-	w := s.Window()
+	w := s.Internals().Window()
 	from := w.Exchanges - max(0, min(e.Kept, w.Exchanges))
 	cut, maskable := w.Before(from), w.Maskable(from)
 	s.summary = e.Summary
-	cut -= w.Least + s.Window().Summary
+	cut -= w.Least + s.Internals().Window().Summary
 	s.bytes -= cut
 	s.maskable -= maskable
 	s.exchanges = s.exchanges.From(from, cut, maskable)
@@ -195,7 +199,7 @@ func (s *State) leaveOut(ids []string) {
 		was, maskable := c.weight(s), c.maskable()
 		s.images -= c.pictures()
 		s.shots -= len(c.images)
-		c.own().masked = true
+		c.masked = true
 		saved = append(saved, meter.Exchange{Calls: n, Start: was - c.weight(s), Maskable: maskable})
 	}
 	var bytes, maskable int

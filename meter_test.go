@@ -236,7 +236,7 @@ func (showing) Run(context.Context, pawl.Invocation) (pawl.Output, error) {
 // TestPicturesAreEstimated: however few its bytes, a picture has a share in what
 // the next request is reserved.
 func TestPicturesAreEstimated(t *testing.T) {
-	for _, tool := range []pawl.Tool{showing{}, deed{&realm{}, pawl.ToolInfo{Name: "look", Effect: pawl.Read}}} {
+	for _, tool := range []pawl.Tool{showing{}, deed{pawl.ToolInfo{Name: "look", Effect: pawl.Read}}} {
 		turn := 0
 		model := pawl.ModelFunc(func(context.Context, pawl.Request) (pawl.Reply, error) {
 			if turn++; turn > 1 {

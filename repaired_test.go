@@ -80,3 +80,30 @@ func TestRepairedAction(t *testing.T) {
 		}
 	}
 }
+
+// A call that a reply repeats with its id, its tool and its arguments is one call.
+// Without an id, or where anything differs, it is another one.
+func TestRepeatedCalls(t *testing.T) {
+	pay := func(id, tool, args string) Call { return Call{Ref: id, Tool: tool, Args: json.RawMessage(args)} }
+	one := pay("x", "pay", `{"n":1,"to":"a"}`)
+	for name, c := range map[string]struct {
+		calls []Call
+		want  int
+	}{
+		"the same":        {[]Call{one, one, pay("y", "put", `{}`), one}, 2},
+		"written again":   {[]Call{one, pay("x", "pay", `{ "to": "\u0061", "n": 1 }`)}, 1},
+		"other arguments": {[]Call{one, pay("x", "pay", `{"n":2,"to":"a"}`)}, 2},
+		"another number":  {[]Call{one, pay("x", "pay", `{"n":1.0,"to":"a"}`)}, 2},
+		"another id":      {[]Call{one, pay("y", "pay", `{"n":1,"to":"a"}`)}, 2},
+		"no ids":          {[]Call{pay("", "pay", `{"n":1}`), pay("", "pay", `{"n":1}`)}, 2},
+		"another tool":    {[]Call{one, pay("x", "put", `{"n":1,"to":"a"}`)}, 2},
+		"an answer":       {[]Call{pay("x", completeTool, `{"answer":1}`), pay("x", completeTool, `{"answer":1}`)}, 1},
+	} {
+		m, s := machines(t)[1], new(State)
+		fold(s, RunStarted{Declaration: m.Declaration()})
+		replied, err := m.Replied(s, m.Decide(s).(Think), Do(c.calls...))
+		if n := len(replied.Reply.Parts); err != nil || n != c.want {
+			t.Errorf("%s: %d calls, %v", name, n, err)
+		}
+	}
+}

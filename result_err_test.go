@@ -32,6 +32,14 @@ func TestResultErr(t *testing.T) {
 	if err := json.Unmarshal(data, &decoded); err != nil {
 		t.Fatal(err)
 	}
+	var none pawl.Result
+	if err := none.Err(); err == nil || err.Error() != "there is no run: the result is empty" || none.Status.String() != "no run" {
+		t.Errorf("no result: %v, %v", err, none.Status)
+	}
+	said := pawl.Message{Role: pawl.RoleUser, Parts: []pawl.Part{pawl.Text{Text: "Plan my trip."}, pawl.Text{Text: "Make a plan."}}}
+	if got := said.Text(); got != "Plan my trip.\n\nMake a plan." {
+		t.Errorf("a user said %q", got)
+	}
 	for _, r := range []pawl.Result{result, decoded} {
 		err := r.Err()
 		v, ok := errors.AsType[pawl.Verdict](err)
@@ -40,6 +48,15 @@ func TestResultErr(t *testing.T) {
 		}
 		if want := "run " + r.Run + ": exhausted: iterations >= 1; " + r.Action; err.Error() != want || r.Action == "" {
 			t.Errorf("got %q, want %q", err, want)
+		}
+	}
+	for want, v := range map[string]pawl.Verdict{
+		"cancelled by ann: too dear":       {Holds: true, Status: pawl.StatusCancelled, Condition: "cancelled", Leaf: "cancelled", Detail: "cancelled by ann: too dear"},
+		"cancelled: enough":                {Holds: true, Status: pawl.StatusCancelled, Condition: "own", Leaf: "own", Detail: "enough"},
+		"denied: ann denied pay (c_1): no": {Holds: true, Status: pawl.StatusDenied, Condition: "denied", Leaf: "denied", Detail: "ann denied pay (c_1): no"},
+	} {
+		if v.String() != want {
+			t.Errorf("got %q, want %q", v, want)
 		}
 	}
 	agent.Model, agent.Tools = script.Replies(pawl.Say("Done.")), nil

@@ -42,7 +42,7 @@ func TestRoom(t *testing.T) {
 		{what: "a vote without a limit is as long as a turn", thinks: "high", purpose: "vote", first: 32_768},
 	} {
 		info := ModelInfo{Name: "m", Reply: c.reply, Effort: c.thinks}
-		m := &Machine{agent: Agent{Sampling: Sampling{MaxTokens: c.most, Effort: c.effort}}, decl: Declaration{Model: info}}
+		m := &Machine{agent: Agent{Sampling: Sampling{MaxTokens: c.most, Effort: c.effort}}, decl: Declaration{ModelInfo: info}}
 		s := new(State)
 		s.start, s.limits = &RunStarted{Declaration: m.decl}, Limits{Tokens: 1 << 30}
 		if c.left > 0 {

@@ -27,6 +27,14 @@ type State struct {
 	facts
 }
 
+// Internals returns what an engine and a window need of a State.
+func (s *State) Internals() Internals { return Internals{s} }
+
+// Internals has the methods of a State that only an engine, a journal's reader or a window needs:
+// what is sent to the model, what was read from the inbox, what an import changed. Loops, policies
+// and conditions do without.
+type Internals struct{ *State }
+
 // noCopy has go vet report a State that is copied.
 type noCopy struct{}
 
@@ -64,9 +72,11 @@ type facts struct {
 	time      time.Time
 	created   time.Time
 	iteration int
+	asides    int // replies under purposes of the loop's own
 	status    Status
 	verdict   Verdict
 	own       string // answer of the loop's own
+	withheld  bool   // a policy kept the model's answer back
 	epoch     uint64
 	owner     string
 	paused    *RunPaused
@@ -181,17 +191,15 @@ type memo struct {
 	blind           int   // observations in a row that failed
 	confidence      float64
 	confident       bool
-	complete        *completion
-	final           *completion // the last answer at a limit
-	toolErrors      int         // failing tool turns in a row
-	stalled         int         // turns in a row that repeated the one before
-	last            uint64
-	resetIterations int   // turns that were over at the last reset
-	was             tempo // before the turn that was closed last
-	judged          *ProgressJudged
-	followUps       []InputGiven     // messages to read when it would be done
-	question        *InputRequested  // asked on behalf of no call
-	denied          *ApprovalDecided // since the latest resumption
+	complete        *wire.Completion
+	final           *wire.Completion // the last answer at a limit
+	resetIterations int              // turns that were over at the last reset
+	tempo
+	was       tempo // before the turn that was closed last
+	judged    *ProgressJudged
+	followUps []InputGiven     // messages to read when it would be done
+	question  *InputRequested  // asked on behalf of no call
+	denied    *ApprovalDecided // since the latest resumption
 }
 
 // look is an observation with what the goal was measured at then; nil: it was not.
@@ -201,13 +209,11 @@ type look struct {
 }
 
 // tempo is what closing a turn changes, kept so that it can be opened again.
-// Both counters are bounded by the iterations of a run.
 type tempo struct {
-	last                uint64
-	toolErrors, stalled int32
+	last       uint64 // digest of the turn's calls and results
+	toolErrors int    // failing tool turns in a row
+	stalled    int    // turns in a row that repeated the one before
 }
-
-type completion = wire.Completion
 
 // Run is the run's id.
 func (s *State) Run() string { return s.run }
@@ -217,9 +223,6 @@ func (s *State) Seq() uint64 { return s.seq }
 
 // Time is the time of the last entry folded.
 func (s *State) Time() time.Time { return s.time }
-
-// Created is when the run began: the time of its first entry or, of a fork, of the fork.
-func (s *State) Created() time.Time { return s.created }
 
 // Status returns the run's status. A run that lost its owner is still StatusRunning here; see
 // runs.EffectiveStatus.
@@ -248,13 +251,13 @@ func (s *State) Limits() Limits { return s.limits }
 func (s *State) StopSource() string { return s.stop }
 
 // Epoch is the fencing epoch of the run's latest owner, and Owner who that is.
-func (s *State) Epoch() uint64 { return s.epoch }
+func (s Internals) Epoch() uint64 { return s.epoch }
 
 // Owner is who last owned the run.
 func (s *State) Owner() string { return s.owner }
 
 // Signal is the id of the last signal taken in.
-func (s *State) Signal() int64 { return s.signal }
+func (s Internals) Signal() int64 { return s.signal }
 
 // WakeAt is when to resume a paused run; zero: only on request.
 func (s *State) WakeAt() time.Time {
@@ -267,13 +270,17 @@ func (s *State) WakeAt() time.Time {
 // Iteration is the turn the run is in, from 1; zero before the first.
 func (s *State) Iteration() int { return s.iteration }
 
-// Iterations counts the turns that are over, their calls answered.
+// Iterations counts the turns that are over, their calls answered, and the replies under
+// purposes of the loop's own.
 func (s *State) Iterations() int {
 	if s.iteration > 0 && !s.settled {
-		return s.iteration - 1
+		return s.iterations() - 1
 	}
-	return s.iteration
+	return s.iterations()
 }
+
+// iterations is what the limit counts.
+func (s *State) iterations() int { return s.iteration + s.asides }
 
 // Usage is the tokens that model calls have used. Lost and failed attempts
 // count with their cost or, when that is unknown, with their reservation.
@@ -324,10 +331,14 @@ func (s *State) Seen() string {
 	return s.look.Text
 }
 
-// Done reports whether the latest turn is a final answer: a reply that calls
-// nothing, was not rejected, and was not refuted by the goal.
+// Done reports whether the latest turn is a final answer: a reply that calls nothing or
+// hands in its answer with __complete__, was not rejected, and was not refuted by the goal.
+// [State.Answer] is that answer. A loop of several steps may take it as the end of a step.
 func (s *State) Done() bool {
-	return s.replied != 0 && s.settled && !s.refuted && !s.thinking.made && s.reply.Stop != StopPause && s.step == "" && !hasCalls(s.reply)
+	if s.replied == 0 || !s.settled || s.refuted || s.thinking.made {
+		return false
+	}
+	return s.complete != nil || s.reply.Stop != StopPause && s.reply.Stop != StopRefusal && s.step == "" && !hasCalls(s.reply)
 }
 
 // Replied returns the latest reply made for a purpose. It is how a loop reads
@@ -416,7 +427,7 @@ func (s *State) UserTexts() iter.Seq[string] {
 
 // Prefix counts how often what stands before the conversation has changed, in this run and those
 // that it continues: the system prompt or the tools. See [Thinking.Moved].
-func (s *State) Prefix() int { return s.prefix }
+func (s Internals) Prefix() int { return s.prefix }
 
 // Found names the tools that the model is shown although they are deferred, in the
 // order in which it found them; see [Agent.Core]. It costs O(found).
@@ -504,7 +515,7 @@ func (s *State) Baseline() (Measured, bool) { return value(s.baseline.clone()) }
 
 // CheckMachine returns an error if the run was written under another [MachineNumber]: its
 // entries may have another meaning in this build.
-func (s *State) CheckMachine() error {
+func (s Internals) CheckMachine() error {
 	if n := s.declared().Machine; n != MachineNumber {
 		return fmt.Errorf("run %s was written under machine number %d, and this build decides as machine %d: continue it with the build that wrote it, or start it again", s.run, n, MachineNumber)
 	}
@@ -519,16 +530,13 @@ func (s *State) Call(id string) (c CallState, ok bool) {
 	return c, false
 }
 
-// Attempts is how often a call was started.
-func (s *State) Attempts(call string) int { return cmp.Or(s.call(call), &noCall).Attempt }
-
 // Succeeded counts the calls of a tool that succeeded.
 func (s *State) Succeeded(tool string) int { return s.tools.Of(tool).Succeeded }
 
 // SuccessfulCalls yields the calls of a tool that succeeded, latest first. It
 // costs O(calls) when run to the end.
 func (s *State) SuccessfulCalls(tool string) iter.Seq[CallState] {
-	return s.latest(func(c *call) bool { return c.Tool == tool && c.ok() })
+	return s.latest(func(c *call) bool { return c.Tool == tool && c.OK() })
 }
 
 // RejectedIterations counts the latest iterations in a row without a usable reply.
@@ -552,7 +560,7 @@ func (s *State) InFlight() bool { return s.thinking.made || s.Waits(PhaseStarted
 // none yet.
 func (s *State) Answer() string {
 	switch {
-	case s.own != "":
+	case s.own != "" || s.withheld:
 		return s.own
 	case s.complete != nil:
 		return s.complete.Answer
@@ -585,7 +593,15 @@ func (s *State) Cancelled() (Verdict, bool) {
 	if s.cancel == nil {
 		return Verdict{}, false
 	}
-	return verdict(StatusCancelled, "cancelled", cancelled(s.cancel)), true
+	return verdict(StatusCancelled, "cancelled", "cancelled"+display.After(" by ", s.cancel.By)+display.After(": ", s.cancel.Reason)), true
+}
+
+// CancelledBy is who asked the run to end since it was resumed; empty: nobody did.
+func (s Internals) CancelledBy() string {
+	if s.cancel == nil {
+		return ""
+	}
+	return s.cancel.By
 }
 
 // Question is what the run itself, rather than one of its calls, asks a person,
@@ -601,9 +617,10 @@ func value[T any](p *T) (v T, ok bool) {
 }
 
 // Tries counts the failed attempts in a row at the present model call.
-func (s *State) Tries() int { return s.tries.Total() }
+func (s Internals) Tries() int { return s.tries.Total() }
 
-// tried is where a class is counted: all permanent ones together, and a cut attempt or reply nowhere.
+// tried returns the number under which failures of a class are counted. All permanent classes
+// have the number 0. An attempt that was cancelled, or whose reply was cut, is not counted: -1.
 func (c Class) tried() int {
 	switch {
 	case c == ClassCancelled, c == ClassCut:
@@ -633,4 +650,59 @@ func (s *State) attempts(c Class) string {
 type miss struct {
 	ModelFailed
 	tries meter.Few
+}
+
+// Tainted reports whether the model has read untrusted text: the result of a tool labelled [Untrusted],
+// an untrusted input, files of an input, the description of a tool that is [ToolInfo].Foreign, or any
+// of these in a run that this one continues. A tainted run stays so, whatever is hidden from the model.
+func (s *State) Tainted() bool { return s.tainted }
+
+// foreign reports whether the model reads an untrusted description with its first request.
+func (d *Declaration) foreign() bool {
+	return slices.ContainsFunc(d.Tools, func(t ToolInfo) bool { return t.Foreign })
+}
+
+// gathered is what a party has computed from the first calls of a run.
+type gathered struct {
+	made  any
+	count int
+}
+
+// Gather returns a value computed from the calls of all turns before the present one. begin returns
+// the value for no calls, and add adds the next call to it, the oldest first. The State keeps the
+// value under the name by, so that each call is added about once in a run. The value must depend on
+// nothing but the calls and the beginning of the run, and only add may change it.
+func (s *State) Gather(by string, begin func() any, add func(made any, c CallState)) any {
+	return s.gather(by, begin, func(made any, c *call) { add(made, c.state()) })
+}
+
+func (s *State) gather(by string, begin func() any, add func(made any, c *call)) any {
+	g := s.gathered[by]
+	if g == nil {
+		g = &gathered{made: begin()}
+	}
+	delete(s.gathered, by) // if add panics, what it left is of no use
+	for ; g.count < len(s.calls); g.count++ {
+		add(g.made, s.calls[g.count])
+	}
+	put(&s.gathered, by, g)
+	return g.made
+}
+
+// equal returns the id of a call of this run with the same content (see
+// contentKey) whose result may answer another one: an Idempotent call that
+// succeeded. It runs only when such a call is about to run, so that folding a
+// log need not compute the content of every call.
+func (s *State) equal(content string) string {
+	told := func(c *call) bool { return c.Ran && c.OK() && c.Effect == Idempotent }
+	for _, c := range slices.Backward(s.open) {
+		if told(c) && contentKey(c.Tool, c.args()) == content {
+			return c.ID
+		}
+	}
+	return s.gather("\x00equal", func() any { return map[string]string{} }, func(made any, c *call) {
+		if told(c) {
+			made.(map[string]string)[contentKey(c.Tool, c.args())] = c.ID
+		}
+	}).(map[string]string)[content]
 }

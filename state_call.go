@@ -42,104 +42,63 @@ type CallState struct {
 	Blob          string            // digest of the whole result, when Result is an excerpt of it
 }
 
-// call is a call as State keeps it: what the model wants, the latest attempt, the
-// answer, and what few calls have. An open call is edited in place, for no other
-// State has it. One that is over may be shared and is copied before it changes.
+// call is a call as State keeps it. An open call is edited in place, for no other State
+// has it. One that is over may be shared and is copied before it changes.
 type call struct {
-	Call
-	Iteration int
-	Phase     Phase
-	trial
-	ending
-	*matter // never nil; without content it is one that all calls share
-}
+	CallState // of which Preconditions are those of the first arguments; see relied
 
-// trial is the latest attempt.
-type trial struct {
-	Attempt int
-	Effect  Effect
-	Key     string
-	Started time.Time
-}
+	child    childRun // of a call that is a run of its own
+	rejected bool     // its reply was rejected
+	omitted  bool     // the model reads of it only why the reply was rejected
+	notRun   bool     // the run's time was over before its turn came
+	hosted   bool     // the provider ran it, and the reply has its result
+	finished uint64   // seq of the tool.finished with its result
+	images   []File
+	masked   bool // the model does not see the result any more
 
-// ending is the answer.
-type ending struct {
-	Status   ToolStatus
-	Ran      bool
-	rejected bool // its reply was rejected
-	omitted  bool // the model reads of it only why the reply was rejected
-	notRun   bool // the run's time was over before its turn came
-	foreign  bool // its tool is labelled untrusted
-	hosted   bool // the provider ran it, and the reply has its result
-	Result   json.RawMessage
-	Error    string
-	seq      uint64 // of the tool.finished that says so
-}
+	question string    // the key of the latest question; empty: the answer is the result
+	until    time.Time // Expires of the approval, while a question has one of its own
 
-// matter is what few calls have.
-type matter struct {
-	Step       string // the loop's word for it, when the call is the loop's
-	Supervised string
-	Of         string
-	Reason     string
-	Edited     json.RawMessage
-	By         string
-	Expires    time.Time
-	images     []File
-	blob       string // digest of the whole result, where it was cut
-	masked     bool   // the model does not see the result any more
-	question   string // the key of the latest question; empty: the answer is the result
-	answers    map[string]string
-	until      time.Time // Expires of the approval, while a question has one of its own
-	retries    int
-	child      *childRun // nil: it is no run of its own
-
-	requested           uint64            // seq of the latest request about it
 	decided             uint64            // seq of the approval, if it was waited for
 	approved            bool              // it was approved, and still is
 	digest              string            // what the request was bound to
-	token               string            // its hash
-	preconditions       map[string]string // what the approver relied on
 	editedPreconditions map[string]string // of the arguments the approver made of them
-	changed             []string          // what changed under the last approval
 	basis               *look             // what the run had seen when it was asked for; nil: nothing
 	voided              int               // approvals that a change made void
 }
 
-var noMatter, noCall = matter{}, call{}
-
-func newCall(c Call, iteration int) call {
-	return call{Call: c, Iteration: iteration, Phase: PhaseUndecided, matter: &noMatter}
+// ending is the answer of a call.
+type ending struct {
+	Status    ToolStatus
+	Ran       bool
+	Result    json.RawMessage
+	Error     string
+	untrusted bool
+	rejected  bool
+	omitted   bool
+	notRun    bool
+	finished  uint64
 }
 
-// own gives the call a copy of what few calls have, to change it.
-func (c *call) own() *matter {
-	m := *c.matter
-	c.matter = &m
-	return c.matter
+// end gives the call an answer, or takes it back with the zero ending.
+func (c *call) end(with ending) {
+	c.Status, c.Ran, c.Result, c.Error, c.Trust = with.Status, with.Ran, with.Result, with.Error, 0
+	if with.untrusted {
+		c.Trust = Untrusted
+	}
+	c.rejected, c.omitted, c.notRun, c.finished = with.rejected, with.omitted, with.notRun, with.finished
+}
+
+func newCall(c Call, iteration int) *call {
+	return &call{CallState: CallState{Call: c, Iteration: iteration, Phase: PhaseUndecided}}
 }
 
 // state is the call as others see it: a copy, which they may change.
 func (c *call) state() CallState {
-	mine := c.Call
-	mine.Args = bytes.Clone(mine.Args)
-	child := ""
-	if c.child != nil {
-		child = c.child.id
-	}
-	trust := Trust(0)
-	if c.foreign {
-		trust = Untrusted
-	}
-	return CallState{
-		Trust: trust, Answers: maps.Clone(c.answers),
-		Call: mine, Iteration: c.Iteration, Step: c.Step, Phase: c.Phase,
-		Attempt: c.Attempt, Effect: c.Effect, Key: c.Key, Started: c.Started, Supervised: c.Supervised,
-		Status: c.Status, Result: bytes.Clone(c.Result), Error: c.Error, Ran: c.Ran,
-		Of: c.Of, Reason: c.Reason, Edited: bytes.Clone(c.Edited), By: c.By, Expires: c.Expires, Retries: c.retries,
-		Requested: c.requested, Preconditions: maps.Clone(c.relied()), Changed: slices.Clone(c.changed), TokenHash: c.token,
-		Child: child, Blob: c.blob,
-	}
+	s := c.CallState
+	s.Args, s.Result, s.Edited = bytes.Clone(s.Args), bytes.Clone(s.Result), bytes.Clone(s.Edited)
+	s.Answers, s.Preconditions, s.Changed = maps.Clone(s.Answers), maps.Clone(c.relied()), slices.Clone(s.Changed)
+	return s
 }
 
 // Phase is the state of a call.
@@ -194,11 +153,8 @@ func (c *call) relied() map[string]string {
 	if c.Edited != nil {
 		return c.editedPreconditions
 	}
-	return c.preconditions
+	return c.Preconditions
 }
-
-// ok is OK.
-func (c *call) ok() bool { return c.Phase == PhaseAnswered && c.Status == ToolOK }
 
 // OK reports whether the call was answered with a result rather than an error.
 func (c CallState) OK() bool { return c.Phase == PhaseAnswered && c.Status == ToolOK }

@@ -13,7 +13,7 @@ import (
 // Fold takes in the next entry of the log. It is the only way a state changes.
 // Fold is total: any entry leaves a state, and one that makes no sense (an answer
 // to a call that does not exist) changes nothing but the place in the log. See
-// [State.CheckNext].
+// [Internals.CheckNext].
 func (s *State) Fold(e Entry) {
 	if s.status == StatusRunning && s.seq > 0 {
 		switch e.Event.(type) {
@@ -39,8 +39,10 @@ func (s *State) Fold(e Entry) {
 		s.toolStarted(ev, e.Time)
 	case ToolFinished:
 		s.toolFinished(ev)
-	case ModelFailed, PlanRejected:
-		s.applyModel(ev)
+	case ModelFailed:
+		s.modelFailed(&ev)
+	case PlanRejected:
+		s.planRejected(&ev)
 	case ToolReused, ToolRefused, ToolDoubted, ToolSettled:
 		s.applyTool(ev)
 	case ApprovalRequested, ApprovalDecided, ApprovalExpired, ApprovalInvalidated,
@@ -67,7 +69,7 @@ func idle(event Event, before int) int {
 
 // CheckNext says whether e may follow s in a log: the next seq of the same
 // run, a start first and only first, and a decision no later than the entry.
-func (s *State) CheckNext(e Entry) error {
+func (s Internals) CheckNext(e Entry) error {
 	_, starts := e.Event.(RunStarted)
 	switch {
 	case e.Seq != s.seq+1:
@@ -85,54 +87,14 @@ func (s *State) CheckNext(e Entry) error {
 func (s *State) applyRun(event Event) {
 	switch e := event.(type) {
 	case RunStarted:
-		s.start, s.status, s.created = &e, StatusRunning, s.time
-		s.limits, s.stop = e.Declaration.Limits.withDefaults(), e.Declaration.Stop
-		s.priced, s.wire = e.Declaration.Model.Price != nil, e.Declaration.wires()
-		s.epoch, s.owner = e.Epoch, e.Owner
-		s.settled = true
-		s.tainted = e.Untrusted || len(e.Files) > 0 || e.Declaration.foreign()
-		if c := e.Continues; c != nil {
-			s.tainted = s.tainted || c.Untrusted
-			s.find(c.Found...)
-			s.bytes, s.lastInput, s.lastBytes = max(0, c.Bytes), max(0, c.Input), max(0, c.Bytes)
-		}
-		if before := s.earlier; before != nil {
-			s.asked, s.prefix = before.asked, before.prefix
-			if !before.declared().begins(&e.Declaration) {
-				s.prefix++
-			}
-		}
-		if e.Continues == nil || e.Continues.By == "" { // else nobody has said anything since
-			files, size := s.attached()
-			s.bytes, s.images = s.bytes+files, size
-			s.addInput(e.Input)
-		}
+		s.begin(&e)
 	case RunForked:
-		s.status, s.verdict, s.paused, s.cancel, s.own = StatusRunning, Verdict{}, nil, nil, ""
-		s.created, s.epoch, s.owner, s.signal = s.time, e.Epoch, e.Owner, 0
-		if len(e.Labels) > 0 && s.start != nil {
-			start := *s.start
-			start.Labels, s.start = e.Labels, &start
-		}
-		s.origin = imported{}
-		delete(s.notes, budgetNote)
-		s.unwatch()
-		s.reset()
-		s.grants = nil
-		for _, c := range s.open { // the fork requests again, in its own name
-			if c.Phase != PhaseAnswered && c.Phase != PhaseInDoubt && (c.Phase != PhaseLost || c.child != nil) {
-				c.Phase = PhaseUndecided
-				c.unapproved().child = nil // whose run has another name, too
-			}
-		}
-		if e.Input != "" {
-			s.addInput(e.Input)
-		}
+		s.fork(&e)
 	case RunPaused:
 		s.status, s.paused = e.Status, &e
 		for _, c := range s.open { // a decision from now on is about the latest observation
-			if c.Phase == PhaseAwaitingApproval && c.requested > s.resumed && c.basis != s.look {
-				c.own().basis = s.look
+			if c.Phase == PhaseAwaitingApproval && c.Requested > s.resumed && c.basis != s.look {
+				c.basis = s.look
 			}
 		}
 	case RunResumed:
@@ -145,11 +107,60 @@ func (s *State) applyRun(event Event) {
 		}
 		s.take(e.Signal)
 	case RunStopped:
-		s.status, s.own = e.Status, e.Answer
+		s.status, s.own, s.withheld = e.Status, e.Answer, e.Withheld
 		s.verdict = Verdict{Holds: true, Status: e.Status, Condition: e.Condition, Leaf: e.Leaf, Detail: e.Detail}
 	case CancelRequested:
 		s.cancel = &e
 		s.take(e.Signal)
+	}
+}
+
+func (s *State) begin(e *RunStarted) {
+	s.start, s.status, s.created = e, StatusRunning, s.time
+	s.limits, s.stop = e.Declaration.Limits.withDefaults(), e.Declaration.Stop
+	s.priced, s.wire = e.Declaration.priced(), e.Declaration.wires()
+	s.epoch, s.owner = e.Epoch, e.Owner
+	s.settled = true
+	s.tainted = e.Untrusted || len(e.Files) > 0 || e.Declaration.foreign()
+	if c := e.Continues; c != nil {
+		s.tainted = s.tainted || c.Untrusted
+		s.find(c.Found...)
+		s.bytes, s.lastInput, s.lastBytes = max(0, c.Bytes), max(0, c.Input), max(0, c.Bytes)
+	}
+	if before := s.earlier; before != nil {
+		s.asked, s.prefix = before.asked, before.prefix
+		if !before.declared().begins(&e.Declaration) {
+			s.prefix++
+		}
+	}
+	if e.Continues == nil || e.Continues.By == "" { // else nobody has said anything since
+		files, size := s.attached()
+		s.bytes, s.images = s.bytes+files, size
+		s.addInput(e.Input)
+	}
+}
+
+func (s *State) fork(e *RunForked) {
+	s.status, s.verdict, s.paused, s.cancel, s.own, s.withheld = StatusRunning, Verdict{}, nil, nil, "", false
+	s.created, s.epoch, s.owner, s.signal = s.time, e.Epoch, e.Owner, 0
+	if len(e.Labels) > 0 && s.start != nil {
+		start := *s.start
+		start.Labels, s.start = e.Labels, &start
+	}
+	s.origin = imported{}
+	delete(s.notes, budgetNote)
+	s.unwatch()
+	s.reset()
+	s.grants = nil
+	for _, c := range s.open { // the fork requests again, in its own name
+		if c.Phase != PhaseAnswered && c.Phase != PhaseInDoubt && (c.Phase != PhaseLost || c.Child != "") {
+			c.Phase = PhaseUndecided
+			c.unapprove()
+			c.Child, c.child = "", childRun{} // whose run has another name, too
+		}
+	}
+	if e.Input != "" {
+		s.addInput(e.Input)
 	}
 }
 
@@ -162,7 +173,7 @@ func (s *State) resume(e *RunResumed) {
 		s.reset()
 		s.finalAsked = landed
 	}
-	s.status, s.verdict, s.paused, s.own = StatusRunning, Verdict{}, nil, ""
+	s.status, s.verdict, s.paused, s.own, s.withheld = StatusRunning, Verdict{}, nil, "", false
 	s.epoch, s.owner, s.resumed = e.Epoch, e.Owner, s.seq
 	if e.Changed != nil && s.start != nil {
 		start := *s.start
@@ -174,7 +185,7 @@ func (s *State) resume(e *RunResumed) {
 		if !s.start.Declaration.begins(e.Changed) {
 			s.prefix++
 		}
-		s.start, s.priced, s.stop = &start, e.Changed.Model.Price != nil, e.Changed.Stop
+		s.start, s.priced, s.stop = &start, e.Changed.priced(), e.Changed.Stop
 	}
 	s.lose()
 }
@@ -193,7 +204,7 @@ func (s *State) reset() {
 	s.fallback, s.shortened, s.denied, s.missed = 0, false, nil, nil
 	s.failure, s.tries, s.rejections, s.rejected, s.finalAsked, s.toolErrors, s.stalled = nil, meter.Few{}, 0, 0, false, 0, 0
 	s.was.toolErrors, s.was.stalled, s.judged = 0, 0, nil
-	s.resetIterations = s.Iterations()
+	s.resetIterations = s.Iterations() - s.asides
 	s.forgetSteps()
 	s.refuted = s.refuted || s.replied != 0 && s.reply.Stop == StopRefusal // the turn is made again
 	if s.blind > 0 {
@@ -241,9 +252,9 @@ func in(calls []*call, id string) *call {
 
 // answer closes a call with an ending; the turn is over when it was the last.
 func (s *State) answer(c *call, with ending) {
-	c.Phase, c.ending = PhaseAnswered, with
-	if with.foreign || (c.Ran || c.ok()) && s.declared().tool(c.Tool).Trust == Untrusted {
-		c.ending.foreign, s.tainted = true, true
+	c.Phase = PhaseAnswered
+	if c.end(with); with.untrusted || (c.Ran || c.OK()) && s.declared().tool(c.Tool).Trust == Untrusted {
+		c.Trust, s.tainted = Untrusted, true
 	}
 	s.count(c, 1)
 	if c.Ran && c.Effect == Write && (c.Status == ToolTimeout || c.Status == ToolUnknown) {
@@ -263,35 +274,20 @@ func (s *State) count(c *call, by int) {
 	s.maskable += by * c.maskable()
 	s.images += by * c.pictures()
 	s.shots += by * len(c.images)
-	if c.Ran || c.ok() {
-		s.tools.Count(c.Tool, c.Ran, c.ok(), by)
+	if c.Ran || c.OK() {
+		s.tools.Count(c.Tool, c.Ran, c.OK(), by)
 	}
-	if c.Ran || c.ok() && c.Of == "" && s.declared().tool(c.Tool).Client { // there it ran
+	if c.Ran || c.OK() && c.Of == "" && s.declared().tool(c.Tool).Client { // there it ran
 		s.toolCalls += by
 	}
 }
 
 // closeTurn moves the answered calls to the archive and judges the turn.
 func (s *State) closeTurn() {
-	failed, ok, exempt, changed := 0, 0, true, false
-	sums := wire.NewTurn()
-	for _, c := range s.open {
-		s.calls = append(s.calls, c)
-		switch {
-		case c.ok():
-			ok++
-			changed = changed || c.Ran && c.Effect > Read
-		case !c.notRun:
-			failed++
-		}
-		if !s.declared().tool(c.Tool).Exempt {
-			exempt = false
-			sums.Add(c.Tool, c.Args, byte(c.Status), c.Result, c.Error, !c.ok() && !c.notRun && ok == 0)
-		}
-	}
-	rejected := s.rejects
-	s.open, s.rejects = s.open[:0], false
-	if rejected {
+	turn := s.open
+	s.calls, s.open = append(s.calls, turn...), s.open[:0]
+	if s.rejects {
+		s.rejects = false
 		return
 	}
 	if s.looped { // it is no turn of the model's, which can neither fail at it nor repeat itself
@@ -299,29 +295,48 @@ func (s *State) closeTurn() {
 		return
 	}
 	s.settled, s.rejected, s.unsent = true, 0, true
-	s.was = tempo{s.last, int32(s.toolErrors), int32(s.stalled)}
+	s.was = s.tempo
+	track, ok, failed := s.trackOf(turn)
 	switch {
-	case ok > 0:
+	case ok:
 		s.toolErrors = 0
-	case failed > 0:
+	case failed:
 		s.toolErrors++
-	}
-	track := Track{Iteration: s.iteration, Thought: s.thought, Exempt: exempt, Changed: changed}
-	digest := uint64(sums.All)
-	if !exempt {
-		track.Calls, track.Outcome = uint64(sums.Did), digest
-	}
-	if sums.Fault != wire.NewSum && ok == 0 {
-		track.Fault = uint64(sums.Fault)
 	}
 	s.leave(track)
 	switch {
-	case exempt:
-	case digest == s.last:
+	case track.Exempt:
+	case track.Outcome == s.last:
 		s.stalled++
 	default:
-		s.stalled, s.last = 0, digest
+		s.stalled, s.last = 0, track.Outcome
 	}
+}
+
+// trackOf is the track of a turn that has just ended, and whether a call of it succeeded, and whether one failed.
+func (s *State) trackOf(turn []*call) (t Track, ok, failed bool) {
+	t = Track{Iteration: s.iteration, Thought: s.thought, Exempt: true}
+	sums := wire.NewTurn()
+	for _, c := range turn {
+		switch {
+		case c.OK():
+			ok = true
+			t.Changed = t.Changed || c.Ran && c.Effect > Read
+		case !c.notRun:
+			failed = true
+		}
+		if !s.declared().tool(c.Tool).Exempt {
+			t.Exempt = false
+			sums.Add(c.Tool, c.Args, byte(c.Status), c.Result, c.Error, !c.OK() && !c.notRun && !ok)
+		}
+	}
+	if !t.Exempt {
+		t.Calls, t.Outcome = uint64(sums.Did), uint64(sums.All)
+	}
+	if sums.Fault != wire.NewSum && !ok {
+		t.Fault = uint64(sums.Fault)
+	}
+	return t, ok, failed
 }
 
 // leave keeps a turn's track. A turn that is closed again leaves another.
@@ -342,7 +357,7 @@ const (
 // which is asked for again like a rejected one, or a Read or Idempotent call, which runs again
 // with the same key, at most twice. Both are possible only while nothing has followed from e.
 // Otherwise the event says why the retry is refused, and changes nothing.
-func (s *State) Retry(hook, reason string, e Entry) HookDirected {
+func (s Internals) Retry(hook, reason string, e Entry) HookDirected {
 	d := HookDirected{Hook: hook, Direction: directRetry, Reason: reason, Entry: e.Seq}
 	if done, ok := e.Event.(ToolFinished); ok {
 		d.Call = done.Call
@@ -356,28 +371,33 @@ func (s *State) Retry(hook, reason string, e Entry) HookDirected {
 // keeps says why what d is about is not made again; empty: it is.
 func (s *State) keeps(d *HookDirected) string {
 	if d.Call == "" {
-		switch {
-		case s.replied == 0 || d.Entry != s.replied:
-			return "only the latest reply to a turn, or the result of a call, is made again"
-		case s.withdrawn || s.refuted || s.thinking.made:
-			return "the model is asked again as it is"
-		case s.begun() || len(s.open) == 0 && hasCalls(s.reply):
-			return "calls of the reply were acted on"
-		}
-		return ""
+		return s.keepsReply(d.Entry)
 	}
 	c := s.call(d.Call)
 	switch {
-	case c == nil || c.Phase != PhaseAnswered || c.seq != d.Entry:
+	case c == nil || c.Phase != PhaseAnswered || c.finished != d.Entry:
 		return "it is not the call's latest result"
-	case c.child != nil:
+	case c.Child != "":
 		return "the call is a run of its own, which is not made again"
 	case c.Effect != Read && c.Effect != Idempotent:
 		return fmt.Sprintf("only a call whose effect is %v or %v is run again", Read, Idempotent)
-	case c.retries >= maxRetries:
-		return fmt.Sprintf("the call was run again %d times", c.retries)
+	case c.Retries >= maxRetries:
+		return fmt.Sprintf("the call was run again %d times", c.Retries)
 	case s.opened(d.Call) == nil && in(s.unsentCalls(), d.Call) == nil:
 		return "the model has been told the result"
+	}
+	return ""
+}
+
+// keepsReply is keeps for a reply.
+func (s *State) keepsReply(seq uint64) string {
+	switch {
+	case s.replied == 0 || seq != s.replied:
+		return "only the latest reply to a turn, or the result of a call, is made again"
+	case s.withdrawn || s.refuted || s.thinking.made:
+		return "the model is asked again as it is"
+	case s.begun() || len(s.open) == 0 && hasCalls(s.reply):
+		return "calls of the reply were acted on"
 	}
 	return ""
 }
@@ -403,9 +423,9 @@ func (s *State) direct(d *HookDirected) {
 	}
 	c := s.opened(d.Call)
 	s.count(c, -1)
-	c.Phase, c.ending = PhaseApproved, ending{} // it was approved, if it had to be, when it first ran
-	m := c.own()
-	m.images, m.blob, m.retries = nil, "", m.retries+1
+	c.end(ending{})
+	c.Phase, c.images, c.Blob = PhaseApproved, nil, "" // it was approved, if it had to be, when it first ran
+	c.Retries++
 }
 
 // unsentCalls are the calls of a closed turn whose results no model has seen.
@@ -427,7 +447,7 @@ func (s *State) openTurn() {
 		return // which closing it left alone, too
 	}
 	s.settled = false
-	s.last, s.toolErrors, s.stalled = s.was.last, int(s.was.toolErrors), int(s.was.stalled)
+	s.tempo = s.was
 }
 
 // contentKey names a call by what it does: tool and canonical arguments.
@@ -437,7 +457,7 @@ func contentKey(tool string, args []byte) string {
 
 // canonical is a document in its canonical form, or as it is if it has none.
 func canonical(raw []byte) []byte {
-	if b, err := wire.Canonical(nil, raw); err == nil {
+	if b, err := wire.Canonical(raw); err == nil {
 		return b
 	}
 	return raw

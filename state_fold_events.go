@@ -47,46 +47,43 @@ func (s *State) weigh(p Part) int {
 	return 0
 }
 
-func (s *State) applyModel(event Event) {
-	switch e := event.(type) {
-	case ModelFailed:
-		if e.Class == ClassTooLong && e.Purpose == PurposeTurn {
-			if n := s.thinking.usage.Input; s.tooLong == 0 || n < s.tooLong {
-				s.tooLong = n
-			}
+func (s *State) modelFailed(e *ModelFailed) {
+	if e.Class == ClassTooLong && e.Purpose == PurposeTurn {
+		if n := s.thinking.usage.Input; s.tooLong == 0 || n < s.tooLong {
+			s.tooLong = n
 		}
-		s.thinking = reservation{}
-		if e.Class != ClassNetwork || e.Usage != (Usage{}) {
-			s.modelCalls++
-		}
-		s.book(e.Usage, e.Cost)
-		if e.Purpose == PurposeFinal {
-			s.finalAsked = true
-			return
-		}
-		failure := e
-		if e.Purpose.judges() {
-			missed := miss{ModelFailed: e}
-			if last, ok := s.missed[string(e.Purpose)]; ok {
-				missed.tries = last.tries
-			}
-			missed.tries.Count(e.Class.tried())
-			put(&s.missed, string(e.Purpose), &missed)
-			return
-		}
-		s.failure, s.cut = &failure, s.cut || e.Class == ClassCut
-		s.tries.Count(e.Class.tried())
-	case PlanRejected:
-		s.rejections, s.whyNot = e.Rejection, e.Feedback
-		s.bytes += s.size(e.Feedback) + s.around()
-		s.rejects, s.settled, s.withdrawn = len(s.open) > 0, false, false
-		if e.Rejection >= maxRejections {
-			s.rejected++
-			s.settled = true
-		}
-		s.refuted = true
-		s.answerStep(false)
 	}
+	s.thinking = reservation{}
+	if e.Class != ClassNetwork || e.Usage != (Usage{}) {
+		s.modelCalls++
+	}
+	s.book(e.Usage, e.Cost)
+	switch {
+	case e.Purpose == PurposeFinal:
+		s.finalAsked = true
+	case e.Purpose.judges():
+		missed := miss{ModelFailed: *e}
+		if last, ok := s.missed[string(e.Purpose)]; ok {
+			missed.tries = last.tries
+		}
+		missed.tries.Count(e.Class.tried())
+		put(&s.missed, string(e.Purpose), &missed)
+	default:
+		s.failure, s.cut = e, s.cut || e.Class == ClassCut
+		s.tries.Count(e.Class.tried())
+	}
+}
+
+func (s *State) planRejected(e *PlanRejected) {
+	s.rejections, s.whyNot = e.Rejection, e.Feedback
+	s.bytes += s.size(e.Feedback) + s.around()
+	s.rejects, s.settled, s.withdrawn = len(s.open) > 0, false, false
+	if e.Rejection >= maxRejections {
+		s.rejected++
+		s.settled = true
+	}
+	s.refuted = true
+	s.answerStep(false)
 }
 
 func (s *State) modelCalled(e ModelCalled, iteration int) {
@@ -139,6 +136,9 @@ func (s *State) modelReplied(e ModelReplied, iteration int) {
 		s.replyTurn(&e, iteration)
 		return
 	}
+	if e.Purpose.own() {
+		s.asides++
+	}
 	put(&s.other, string(e.Purpose), &purposeReply{e.Reply, s.seq})
 	if e.Purpose == PurposeFinal {
 		s.land(e.Reply)
@@ -148,7 +148,7 @@ func (s *State) modelReplied(e ModelReplied, iteration int) {
 // land takes in the last answer at a limit. Under the JSON strategy models give
 // it as they gave every turn: as an action, whose input has the answer.
 func (s *State) land(r Reply) {
-	s.finalAsked, s.final = true, &completion{Answer: r.Text()}
+	s.finalAsked, s.final = true, &wire.Completion{Answer: r.Text()}
 	if s.declared().Strategy != StrategyJSON {
 		return
 	}
@@ -181,75 +181,77 @@ func (s *State) replyTurn(e *ModelReplied, iteration int) {
 	for _, h := range e.Reply.Hosted {
 		s.host(h, iteration)
 	}
-	t := Turn{Iteration: iteration}
-	var calls int
-	var thinking string
+	s.open = s.open[:0]
 	for _, p := range e.Reply.Parts {
 		s.bytes += s.weigh(p)
-		switch p := p.(type) {
-		case Text:
-			t.Thought += p.Text
-		case Thinking:
-			thinking += p.Text //nolint:modernize // there is one as a rule, which is then not copied
-		case Call:
-			calls++
-			s.find(p.Tool) // by its name alone
+		if c, ok := p.(Call); ok {
+			s.find(c.Tool) // by its name alone
+			s.open = append(s.open, newCall(c, iteration))
+			s.counter = max(s.counter, callNumber(c.ID))
 		}
 	}
 	s.bytes += s.around()
-	t.Thought = cmp.Or(t.Thought, thinking)
-	t.Answer = calls == 0
+	s.addTurn(Turn{iteration, e.Reply.thought(), len(s.open) == 0})
+	if len(s.open) > 0 {
+		s.looped, s.batch, s.byLoop = false, len(s.open), false
+		return
+	}
+	s.answerStep(e.Malformed == "" && e.Reply.Stop != StopPause && e.Reply.Stop != StopRefusal)
+	if s.settled = e.Malformed == ""; s.settled && e.Reply.Stop != StopPause && s.step == "" {
+		s.leave(Track{Iteration: iteration, Thought: s.thought})
+	}
+}
+
+// thought is the text of a reply, or its thinking when there is no text.
+func (r *Reply) thought() string {
+	if text := r.Text(); text != "" {
+		return text
+	}
+	var all strings.Builder
+	for _, p := range r.Parts {
+		if t, ok := p.(Thinking); ok {
+			all.WriteString(t.Text)
+		}
+	}
+	return all.String()
+}
+
+// addTurn adds a turn, in place of an earlier one of the iteration.
+func (s *State) addTurn(t Turn) {
 	s.thought = 0
 	if text := strings.TrimSpace(t.said(s.declared().Strategy)); text != "" {
 		digest := wire.NewSum
 		digest.Add([]byte(text))
 		s.thought = uint64(digest)
 	}
-	n := len(s.turns)
-	if n > 0 && s.turns[n-1].Iteration == t.Iteration {
-		n-- // a clone keeps the one that this one replaces
-		s.turns = s.turns[:n:n]
+	if n := len(s.turns); n > 0 && s.turns[n-1].Iteration == t.Iteration {
+		s.turns = s.turns[: n-1 : n-1] // a clone keeps the one that this one replaces
 	}
 	s.turns = append(s.turns, t)
-	if calls == 0 {
-		s.answerStep(e.Malformed == "" && e.Reply.Stop != StopPause && e.Reply.Stop != StopRefusal)
-		if s.open, s.settled = s.open[:0], e.Malformed == ""; s.settled && e.Reply.Stop != StopPause && s.step == "" {
-			s.leave(Track{Iteration: iteration, Thought: s.thought})
-		}
-		return
-	}
-	s.open, s.looped, s.batch, s.byLoop = s.open[:0], false, calls, false
-	memory := make([]call, 0, calls)
-	for _, p := range e.Reply.Parts {
-		if c, ok := p.(Call); ok {
-			memory = append(memory, newCall(c, iteration))
-			s.open = append(s.open, &memory[len(memory)-1])
-			s.counter = max(s.counter, callNumber(c.ID))
-		}
-	}
 }
 
 // host takes in a call that the provider has answered. What the model sees of it is in the reply.
 func (s *State) host(h HostedCall, iteration int) {
 	t, c := s.declared().tool(h.Call.Tool), newCall(h.Call, iteration)
 	c.Phase, c.Effect = PhaseAnswered, Read
-	c.ending = ending{Status: ToolOK, Ran: true, hosted: true, foreign: t.Trust == Untrusted || t.Hosted == (Usage{}), Result: h.Result, Error: h.Error}
+	c.hosted = true
+	c.end(ending{Status: ToolOK, Ran: true, untrusted: t.Trust == Untrusted || t.Hosted == (Usage{}), Result: h.Result, Error: h.Error})
 	if h.Error != "" {
 		c.Status = ToolFailed
 	}
-	s.calls, s.toolCalls = append(s.calls, &c), s.toolCalls+1
-	s.counter, s.tainted = max(s.counter, callNumber(c.ID)), s.tainted || c.foreign
-	s.tools.Count(c.Tool, true, c.ok(), 1)
+	s.calls, s.toolCalls = append(s.calls, c), s.toolCalls+1
+	s.counter, s.tainted = max(s.counter, callNumber(c.ID)), s.tainted || c.Trust == Untrusted
+	s.tools.Count(c.Tool, true, c.OK(), 1)
 }
 
 func (s *State) applyTool(event Event) {
 	switch e := event.(type) {
 	case ToolReused:
 		if c := s.opened(e.Call); c != nil {
-			done, m := ending{Status: ToolOK}, c.own()
-			m.Of = e.Of
+			done := ending{Status: ToolOK}
+			c.Of = e.Of
 			if of := s.call(e.Of); of != nil {
-				done.Result, done.foreign, m.images = of.Result, of.foreign, of.images
+				done.Result, done.untrusted, c.images = of.Result, of.Trust == Untrusted, of.images
 			}
 			s.answer(c, done)
 		}
@@ -259,36 +261,36 @@ func (s *State) applyTool(event Event) {
 				omitted: s.rejects && s.declared().Strategy == StrategyJSON})
 		}
 	case ToolDoubted:
-		if m := s.hold(e.Call, PhaseInDoubt); m != nil {
-			m.Reason, m.requested = e.Why, s.seq
+		if c := s.hold(e.Call, PhaseInDoubt); c != nil {
+			c.Reason, c.Requested = e.Why, s.seq
 		}
 	case ToolSettled:
-		s.take(e.Signal)
-		c := s.opened(e.Call)
-		if c == nil {
-			return
-		}
-		c.own().By = e.By
-		if !e.Happened {
-			c.Phase = PhaseApproved // it was approved, if it had to be, when it first ran
-			return
-		}
-		s.acted = s.seq
-		done := ending{Status: ToolOK, Result: e.Result, Ran: true}
-		if e.Error != "" || e.Status > ToolOK {
-			done = ending{Status: max(e.Status, ToolFailed), Error: e.Error, Ran: true}
-		}
-		s.answer(c, done)
+		s.settle(&e)
 	}
 }
 
+func (s *State) settle(e *ToolSettled) {
+	s.take(e.Signal)
+	c := s.opened(e.Call)
+	if c == nil {
+		return
+	}
+	c.By = e.By
+	if !e.Happened {
+		c.Phase = PhaseApproved // it was approved, if it had to be, when it first ran
+		return
+	}
+	s.acted = s.seq
+	done := ending{Status: ToolOK, Result: e.Result, Ran: true}
+	if e.Error != "" || e.Status > ToolOK {
+		done = ending{Status: max(e.Status, ToolFailed), Error: e.Error, Ran: true}
+	}
+	s.answer(c, done)
+}
+
 func (s *State) toolStarted(e ToolStarted, at time.Time) {
-	begun := trial{e.Attempt, e.Effect, e.Key, at}
 	if c := s.opened(e.Call); c != nil {
-		c.Phase, c.trial = PhaseStarted, begun
-		if e.Supervised != c.Supervised {
-			c.own().Supervised = e.Supervised
-		}
+		c.Phase, c.Attempt, c.Effect, c.Key, c.Started, c.Supervised = PhaseStarted, e.Attempt, e.Effect, e.Key, at, e.Supervised
 	}
 }
 
@@ -296,28 +298,25 @@ func (s *State) toolFinished(e ToolFinished) {
 	s.acted = s.seq
 	if c := s.opened(e.Call); c != nil {
 		if e.Images != nil || e.Blob != "" {
-			m := c.own()
-			m.images, m.blob = e.Images, e.Blob
+			c.images, c.Blob = e.Images, e.Blob
 		}
-		s.answer(c, ending{Status: e.Status, Result: e.Result, Error: e.Error, Ran: true, foreign: e.Untrusted, seq: s.seq})
+		s.answer(c, ending{Status: e.Status, Result: e.Result, Error: e.Error, Ran: true, untrusted: e.Untrusted, finished: s.seq})
 	}
 }
 
-// hold puts an open call into a phase. What it returns of the call is to be
-// changed; nil: no such call is open.
-func (s *State) hold(id string, phase Phase) *matter {
+// hold puts an open call into a phase, and returns it; nil: no such call is open.
+func (s *State) hold(id string, phase Phase) *call {
 	c := s.opened(id)
-	if c == nil {
-		return nil
+	if c != nil {
+		c.Phase = phase
 	}
-	c.Phase = phase
-	return c.own()
+	return c
 }
 
 // returned answers an open call with what somebody outside gave.
 func (s *State) returned(id, by string, result json.RawMessage, seq uint64) {
 	if c := s.opened(id); c != nil {
-		c.own().By, s.acted = by, seq
+		c.By, s.acted = by, seq
 		s.answer(c, ending{Status: ToolOK, Result: result, Ran: c.Attempt > 0})
 	}
 }
@@ -325,9 +324,9 @@ func (s *State) returned(id, by string, result json.RawMessage, seq uint64) {
 func (s *State) applyAsk(event Event) {
 	switch e := event.(type) {
 	case ApprovalRequested:
-		if m := s.hold(e.Call, PhaseAwaitingApproval); m != nil {
-			m.Reason, m.Expires, m.requested, m.changed = e.Reason, e.Expires, s.seq, nil
-			m.digest, m.token, m.preconditions, m.basis = e.Digest, e.TokenHash, e.Preconditions, s.look
+		if c := s.hold(e.Call, PhaseAwaitingApproval); c != nil {
+			c.Reason, c.Expires, c.Requested, c.Changed = e.Reason, e.Expires, s.seq, nil
+			c.digest, c.TokenHash, c.Preconditions, c.basis = e.Digest, e.TokenHash, e.Preconditions, s.look
 		}
 	case ApprovalDecided:
 		s.take(e.Signal)
@@ -337,62 +336,21 @@ func (s *State) applyAsk(event Event) {
 	case ApprovalExpired:
 		if c := s.opened(e.Call); c != nil {
 			c.Phase = PhaseUndecided
-			c.unapproved()
+			c.unapprove()
 		}
 	case ApprovalInvalidated:
-		c := s.opened(e.Call)
-		if c == nil || s.changed(c) == nil {
-			s.acted = s.seq // the world is not what was seen of it
-		}
-		forget := func() {
-			if c := s.call(e.Call); c != nil {
-				s.grants = slices.DeleteFunc(s.grants, func(g grant) bool { return g.covers(c.Tool, c.args()) })
-			}
-		}
-		forget() // with the arguments that the approver made of it
-		if c != nil {
-			void := c.approved
-			c.Phase = PhaseUndecided
-			m := c.unapproved()
-			m.changed = e.Changed
-			if void {
-				m.voided++
-			}
-		}
-		forget()
+		s.invalidate(&e)
 	case InputRequested:
-		if m := s.hold(e.Call, PhaseAwaitingInput); m != nil {
-			m.Reason, m.Expires, m.requested, m.question, m.until = e.Question, e.Expires, s.seq, e.Key, m.Expires
+		if c := s.hold(e.Call, PhaseAwaitingInput); c != nil {
+			c.Reason, c.Expires, c.Requested, c.question, c.until = e.Question, e.Expires, s.seq, e.Key, c.Expires
 		} else {
 			s.question = &e
 		}
 	case InputGiven:
-		s.take(e.Signal)
-		switch {
-		case e.After:
-			s.followUps = append(s.followUps, e)
-		case s.question != nil && s.question.Call == e.Call:
-			s.question = nil
-			s.addInput(e.Text)
-			s.reset()
-		case e.Call == "":
-			if len(s.followUps) > 0 && e.Signal == 0 {
-				s.followUps = s.followUps[1:]
-			}
-			s.addInput(e.Text)
-		default:
-			s.inputs = append(s.inputs, e.Text)
-			if c := s.opened(e.Call); c != nil && c.question != "" {
-				m := c.own()
-				m.answers, m.By, m.Expires, c.Phase = maps.Clone(m.answers), e.By, m.until, PhaseApproved // as when it first ran
-				put(&m.answers, m.question, e.Text)
-				return
-			}
-			s.returned(e.Call, e.By, wire.Quote(e.Text), s.seq)
-		}
+		s.hear(&e)
 	case ClientToolRequested:
-		if m := s.hold(e.Call, PhaseAwaitingClient); m != nil {
-			m.Reason, m.requested = "", s.seq
+		if c := s.hold(e.Call, PhaseAwaitingClient); c != nil {
+			c.Reason, c.Requested = "", s.seq
 		}
 	case ClientToolReturned:
 		s.take(e.Signal)
@@ -400,19 +358,64 @@ func (s *State) applyAsk(event Event) {
 	}
 }
 
-// unapproved takes an approval back, with what the approver made of the arguments.
-func (c *call) unapproved() *matter {
-	m := c.own()
-	m.Reason, m.Edited, m.approved, m.decided, m.digest, m.token, m.preconditions = "", nil, false, 0, "", "", nil
-	m.editedPreconditions, m.basis, m.Expires = nil, nil, time.Time{}
-	return m
+func (s *State) invalidate(e *ApprovalInvalidated) {
+	c := s.opened(e.Call)
+	if c == nil || s.changed(c) == nil {
+		s.acted = s.seq // the world is not what was seen of it
+	}
+	forget := func() {
+		if c := s.call(e.Call); c != nil {
+			s.grants = slices.DeleteFunc(s.grants, func(g grant) bool { return g.covers(c.Tool, c.args()) })
+		}
+	}
+	forget() // with the arguments that the approver made of it
+	if c != nil {
+		void := c.approved
+		c.Phase = PhaseUndecided
+		c.unapprove()
+		c.Changed = e.Changed
+		if void {
+			c.voided++
+		}
+	}
+	forget()
+}
+
+func (s *State) hear(e *InputGiven) {
+	s.take(e.Signal)
+	switch {
+	case e.After:
+		s.followUps = append(s.followUps, *e)
+	case s.question != nil && s.question.Call == e.Call:
+		s.question = nil
+		s.addInput(e.Text)
+		s.reset()
+	case e.Call == "":
+		if len(s.followUps) > 0 && e.Signal == 0 {
+			s.followUps = s.followUps[1:]
+		}
+		s.addInput(e.Text)
+	default:
+		s.inputs = append(s.inputs, e.Text)
+		if c := s.opened(e.Call); c != nil && c.question != "" {
+			c.Answers, c.By, c.Expires, c.Phase = maps.Clone(c.Answers), e.By, c.until, PhaseApproved // as when it first ran
+			put(&c.Answers, c.question, e.Text)
+			return
+		}
+		s.returned(e.Call, e.By, wire.Quote(e.Text), s.seq)
+	}
+}
+
+// unapprove takes an approval back, with what the approver made of the arguments.
+func (c *call) unapprove() {
+	c.Reason, c.Edited, c.approved, c.decided, c.digest, c.TokenHash, c.Preconditions = "", nil, false, 0, "", "", nil
+	c.editedPreconditions, c.basis, c.Expires = nil, nil, time.Time{}
 }
 
 // decide takes in a decision about an open call. One that nobody was asked for
 // rests on what was approved for the run.
 func (s *State) decide(c *call, e *ApprovalDecided, seq uint64) {
-	m := c.own()
-	m.By = e.By
+	c.By = e.By
 	if !e.Approved {
 		c.Phase, s.denied = PhaseUndecided, e
 		c.Error = "this call was denied" // not by a person: --approvals deny is none
@@ -420,12 +423,12 @@ func (s *State) decide(c *call, e *ApprovalDecided, seq uint64) {
 		return
 	}
 	asked := c.Phase == PhaseAwaitingApproval
-	c.Phase, m.Edited, m.approved = PhaseApproved, e.Args, true
+	c.Phase, c.Edited, c.approved = PhaseApproved, e.Args, true
 	if asked {
-		m.decided = seq
+		c.decided = seq
 	}
 	if e.Args != nil {
-		m.editedPreconditions = e.Preconditions
+		c.editedPreconditions = e.Preconditions
 	}
 	if !e.ForRun {
 		return
@@ -433,40 +436,19 @@ func (s *State) decide(c *call, e *ApprovalDecided, seq uint64) {
 	if asked {
 		t := s.declared().tool(c.Tool)
 		free := slices.DeleteFunc(slices.Clone(e.Free), func(name string) bool { return t == nil || slices.Contains(t.Reaches, name) })
-		s.grants = append(s.grants, grant{contentKey(c.Tool, wire.Without(c.args(), free)), free, cmp.Or(e.Times, -1), m})
+		s.grants = append(s.grants, grant{contentKey(c.Tool, wire.Without(c.args(), free)), free, cmp.Or(e.Times, -1), c.By, c.relied()})
 	} else if i := s.granted(c.Tool, c.args()); i >= 0 {
 		s.grants[i].left--
-		m.preconditions = (&call{matter: s.grants[i].matter}).relied()
+		c.Preconditions = s.grants[i].relied
 	}
 }
 
 func (s *State) applyMemo(event Event) {
 	switch e := event.(type) {
 	case Observed:
-		s.sameObservation = s.observed > s.acted
-		s.observed, s.look = s.seq, &look{Observed: e}
-		if s.blind++; !e.Failed {
-			s.blind = 0
-		} else {
-			s.measured = false // what was measured before says nothing of now
-		}
-		s.bytes += s.size(e.Text) + s.around()
+		s.see(&e)
 	case Measured:
-		s.metric, s.measured, s.openIDs = e.Value, true, e.Open
-		if s.look != nil {
-			s.look = &look{s.look.Observed, (*meter.Measure)(&e)}
-		}
-		switch {
-		case s.HasOpen() && (!s.sameObservation || s.ran()): // the turn is not over
-			return
-		case s.track.Iteration == 0:
-			s.baseline = &e
-			return
-		case s.sameObservation:
-			s.track.Drift = &e
-		default: // it belongs to the action before it
-			s.track.Measure = &e
-		}
+		s.measure(&e)
 	case Reflected:
 		s.confidence, s.confident = min(max(e.Confidence, 0), 1), true
 		s.bytes += s.size(e.Hint)
@@ -482,46 +464,11 @@ func (s *State) applyMemo(event Event) {
 			s.refuted, s.complete = true, nil
 		}
 	case Noted:
-		put(&s.notes, e.By+"\x00"+e.Name, e.Value)
-		s.take(e.Signal)
-		if e.Imported() {
-			s.signal, s.origin = 0, imported{}
-			_ = json.Unmarshal(e.Value, &s.origin) // what is no such note says nothing
-			s.unwatch()
-		}
-		if e.By == looper && e.Name == callsNote {
-			s.openCalls(e.Value)
-		}
-		if e.By == finds {
-			var names []string
-			_ = json.Unmarshal(e.Value, &names) // which is the machine's own
-			s.find(names...)
-		}
-		if e.By != completeTool {
-			return
-		}
-		if done := wire.ReadCompletion(e.Value); done != nil {
-			s.complete = done
-			if done.Sure {
-				s.confidence, s.confident = done.Confidence, true
-			}
-		}
+		s.note(&e)
 	case MemoryStored:
 		put(&s.notes, "\x00memory\x00"+e.Key, e.Value)
 	case ContextCompacted:
-		s.meters.Part()
-		if e.Why != "" {
-			s.compact(&e, s.seq)
-		} else { // as the machine itself does, which does not count what stands in their place
-			for _, id := range e.Masked {
-				if c := s.call(id); c != nil {
-					s.bytes -= len(c.Result)
-				}
-			}
-		}
-		if s.failure != nil && s.failure.Class == ClassTooLong {
-			s.failure, s.shortened = nil, true
-		}
+		s.compact(&e)
 	case ChildStarted:
 		s.startChild(&e)
 	case ChildStopped:
@@ -531,13 +478,69 @@ func (s *State) applyMemo(event Event) {
 	}
 }
 
+func (s *State) see(e *Observed) {
+	s.sameObservation = s.observed > s.acted
+	s.observed, s.look = s.seq, &look{Observed: *e}
+	if s.blind++; !e.Failed {
+		s.blind = 0
+	} else {
+		s.measured = false // what was measured before says nothing of now
+	}
+	s.bytes += s.size(e.Text) + s.around()
+}
+
+func (s *State) measure(e *Measured) {
+	s.metric, s.measured, s.openIDs = e.Value, true, e.Open
+	if s.look != nil {
+		s.look = &look{s.look.Observed, (*meter.Measure)(e)}
+	}
+	switch {
+	case s.HasOpen() && (!s.sameObservation || s.ran()): // the turn is not over
+		return
+	case s.track.Iteration == 0:
+		s.baseline = e
+		return
+	case s.sameObservation:
+		s.track.Drift = e
+	default: // it belongs to the action before it
+		s.track.Measure = e
+	}
+}
+
+func (s *State) note(e *Noted) {
+	put(&s.notes, e.By+"\x00"+e.Name, e.Value)
+	s.take(e.Signal)
+	if e.Imported() {
+		s.signal, s.origin = 0, imported{}
+		_ = json.Unmarshal(e.Value, &s.origin) // what is no such note says nothing
+		s.unwatch()
+	}
+	if e.By == looper && e.Name == callsNote {
+		s.openCalls(e.Value)
+	}
+	if e.By == finds {
+		var names []string
+		_ = json.Unmarshal(e.Value, &names) // which is the machine's own
+		s.find(names...)
+	}
+	if e.By != completeTool {
+		return
+	}
+	if done := wire.ReadCompletion(e.Value); done != nil {
+		s.complete = done
+		if done.Sure {
+			s.confidence, s.confident = done.Confidence, true
+		}
+	}
+}
+
 // unwatch forgets who supervised the calls that are open, in a copy of a log: the
 // run that was exported or forked may have gone on, and who kept records of its
 // calls may have been told to forget.
 func (s *State) unwatch() {
 	for _, c := range s.open {
 		if c.Supervised != "" {
-			c.own().Supervised = ""
+			c.Supervised = ""
 		}
 	}
 }

@@ -3,13 +3,17 @@ package pawl
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/pawl-run/pawl/internal/display"
+	"github.com/pawl-run/pawl/internal/jsonschema"
 	"github.com/pawl-run/pawl/internal/meter"
+	"github.com/pawl-run/pawl/internal/naming"
 	"github.com/pawl-run/pawl/internal/wire"
 )
 
@@ -57,6 +61,9 @@ type Result struct {
 func (r Result) Err() error {
 	if r.Status == StatusSuccess {
 		return nil
+	}
+	if r.Status == 0 {
+		return errors.New("there is no run: the result is empty")
 	}
 	return fmt.Errorf("run %s: %w; %s", r.Run, Verdict{true, r.Status, r.Reason.Condition, r.Reason.Leaf, r.Reason.Detail, r.Verdict.Explicit}, r.Action)
 }
@@ -110,7 +117,7 @@ func (s *State) Result() Result {
 	v := s.Verdict()
 	r := Result{
 		Run: s.run, Agent: s.declared().Agent, Status: s.status, Answer: s.Answer(), Verdict: v,
-		Citations: s.cited(), Iterations: s.iteration, Steps: []Summary{}, ToolCalls: s.toolCalls,
+		Citations: s.cited(), Iterations: s.iterations(), Steps: []Summary{}, ToolCalls: s.toolCalls,
 		ElapsedMS: s.elapsed.Milliseconds(), Resumable: s.status.Resumable() && s.impeded() == "", Pending: s.pendings(), Labels: map[string]string{},
 	}
 	r.Reason.Condition, r.Reason.Leaf, r.Reason.Detail = v.Condition, v.Leaf, v.Detail
@@ -126,7 +133,7 @@ func (s *State) Result() Result {
 	if s.priced {
 		cost, _ := s.Cost() // of its own: the result is kept when the state is not
 		r.CostUSD = new(Decimal(cost))
-		r.Price = new(cmp.Or(s.declared().Model.PriceFrom, "spec"))
+		r.Price = new(cmp.Or(s.declared().ModelInfo.PriceFrom, "spec"))
 	}
 	if s.confident {
 		r.Confidence = new(s.confidence)
@@ -135,39 +142,43 @@ func (s *State) Result() Result {
 		r.Reason.Detail = s.paused.Reason
 	}
 	r.Action, r.Output = s.advise(r.Pending), s.output(r.Answer)
-	if s.declared().Loop == (SingleCall{}).Name() {
-		return r
+	if s.declared().Loop != (SingleCall{}).Name() {
+		r.Steps = s.summaries()
 	}
-	r.Steps = make([]Summary, 0, len(s.turns))
+	return r
+}
+
+// summaries are the turns with their calls.
+func (s *State) summaries() []Summary {
+	steps := make([]Summary, 0, len(s.turns))
 	if c := s.call(callID(1)); c != nil && c.Iteration == 0 { // the loop's, before any turn
-		r.Steps = append(r.Steps, Summary{Calls: []outcome{}})
+		steps = append(steps, Summary{Calls: []outcome{}})
 	}
 	for t := range s.Turns() {
-		r.Steps = append(r.Steps, Summary{Iteration: t.Iteration, Thought: t.said(s.declared().Strategy), Calls: []outcome{}})
+		steps = append(steps, Summary{Iteration: t.Iteration, Thought: t.said(s.declared().Strategy), Calls: []outcome{}})
 	}
-	// Calls come in the order of their turns: those of one stand side by side in
-	// one list of all.
-	all := make([]outcome, 0, len(s.calls)+len(s.open))
+	if n := len(s.turns); s.withheld && n > 0 && s.turns[n-1].Answer { // whose thought is the answer
+		steps[len(steps)-1].Thought = ""
+	}
 	i := 0
 	for _, list := range [...][]*call{s.calls, s.open} {
 		for _, c := range list {
-			for i < len(r.Steps)-1 && r.Steps[i].Iteration < c.Iteration {
+			for i < len(steps)-1 && steps[i].Iteration < c.Iteration {
 				i++
 			}
-			if i < len(r.Steps) && r.Steps[i].Iteration == c.Iteration {
-				all = append(all, outcome{c.ID, c.Tool, c.outcome()})
-				r.Steps[i].Calls = all[len(all)-1-len(r.Steps[i].Calls) : len(all) : len(all)]
+			if i < len(steps) && steps[i].Iteration == c.Iteration {
+				steps[i].Calls = append(steps[i].Calls, outcome{c.ID, c.Tool, c.outcome()})
 			}
 		}
 	}
-	return r
+	return steps
 }
 
 // cited lists what the answer cites, each source and passage once.
 func (s *State) cited() []Source {
 	sources, reply := []Source{}, s.reply
 	switch {
-	case s.own != "" && s.own != s.LastText(): // composed by the loop
+	case s.withheld, s.own != "" && s.own != s.LastText(): // composed by the loop
 		return sources
 	case s.own == "" && s.complete == nil && !s.Done():
 		reply = s.repliedFor(PurposeFinal).Reply
@@ -180,20 +191,24 @@ func (s *State) cited() []Source {
 	return sources
 }
 
-// output is the structured answer, when the agent declares one.
+// output is the structured answer: the value that follows the declared schema, or what the model
+// handed in where none is declared.
 func (s *State) output(answer string) json.RawMessage {
-	for _, done := range []*completion{s.complete, s.final} {
-		if done != nil && done.Output != nil && done.Answer == answer {
-			return done.Output
+	var given json.RawMessage
+	for _, done := range []*wire.Completion{s.final, s.complete} {
+		if !s.withheld && done != nil && done.Given != nil && done.Answer == answer {
+			given = done.Given
 		}
 	}
-	if s.declared().Output == nil || answer == "" {
+	schema := s.declared().Output
+	if given == nil && answer == "" || schema == nil && (given == nil || given[0] == '"') {
 		return nil
 	}
-	if doc := wire.Document(answer); json.Valid(doc) {
-		return doc
+	value, why := jsonschema.Settle(schema, answer, given)
+	if why != nil {
+		return nil
 	}
-	return nil
+	return value
 }
 
 func (c *call) outcome() string {
@@ -249,7 +264,7 @@ func (s *State) advise(waits []Pending) string {
 	}
 	for _, c := range s.open {
 		if c.Phase == PhaseAwaitingChild && first == "" {
-			first = "what run " + c.child.id + " waits for"
+			first = "what run " + c.Child + " waits for"
 		}
 	}
 	return display.Advice(s.status.String(), s.verdict.Leaf, first)
@@ -259,7 +274,7 @@ func (s *State) advise(waits []Pending) string {
 func (s *State) Head() Head {
 	d := s.declared()
 	h := Head{
-		Run: s.run, Agent: d.Agent, Loop: d.Loop, Status: s.status, Seq: s.seq, Iterations: s.iteration,
+		Run: s.run, Agent: d.Agent, Loop: d.Loop, Status: s.status, Seq: s.seq, Iterations: s.iterations(),
 		Cost: meter.Dollars(s.cost), Priced: s.priced, Created: s.created, Updated: s.time, WakeAt: s.WakeAt(), Origin: s.owner,
 		Labels: maps.Clone(s.first().Labels), Thread: s.first().Thread, Parent: s.first().Parent,
 	}
@@ -267,4 +282,100 @@ func (s *State) Head() Head {
 		h.WakeAt = time.Time{}
 	}
 	return h
+}
+
+// Status is where a run stands or how it ended.
+type Status int
+
+// The statuses. From Success to Paused a run does not run; of these, only Success
+// cannot be resumed.
+const (
+	StatusSuccess Status = 1 + iota
+	StatusExhausted
+	StatusNoProgress
+	StatusWaitingApproval
+	StatusWaitingInput
+	StatusWaitingClientTool
+	StatusWaitingDoubt
+	StatusExpired
+	StatusDenied
+	StatusPlanFailed
+	StatusFailed
+	StatusCancelled
+	StatusPaused
+	StatusInterrupted // derived: running, but its owner is gone
+	StatusRunning
+	StatusQueued
+)
+
+var statuses = naming.NewEnum[Status]("status", []string{
+	"success", "exhausted", "no_progress", "waiting_approval", "waiting_input", "waiting_client_tool", "waiting_doubt",
+	"expired", "denied", "plan_failed", "failed", "cancelled", "paused", "interrupted", "running", "queued",
+})
+
+// String returns the status's name, as in the result and the log. The zero Status is of no run.
+func (s Status) String() string {
+	if s == 0 {
+		return "no run"
+	}
+	return statuses.String(s)
+}
+
+func (s Status) MarshalText() ([]byte, error)  { return statuses.Marshal(s) }
+func (s *Status) UnmarshalText(b []byte) error { return statuses.Unmarshal(s, b) }
+
+// Waiting reports whether the run is suspended until someone outside answers.
+func (s Status) Waiting() bool { return s >= StatusWaitingApproval && s <= StatusExpired }
+
+// Ended reports whether the run is over: it neither runs nor waits for an
+// answer.
+func (s Status) Ended() bool { return s > 0 && s < StatusPaused && !s.Waiting() }
+
+// Resumable reports whether resuming can go on from here.
+func (s Status) Resumable() bool { return s != 0 && s < StatusRunning && s != StatusSuccess }
+
+// A Verdict says whether a condition holds, what that makes of the run, and
+// which part of the condition decided. The zero Verdict does not hold.
+type Verdict struct { //nolint:errname // it is the end of a run first, and an error where a caller wants one
+	Holds     bool
+	Status    Status // zero: it holds but has no outcome of its own
+	Condition string // the satisfied branch of the outermost ||, as source
+	Leaf      string // the leaf that decided, as source
+	Detail    string // for people, such as "20 of 20 iterations are used"
+
+	// Explicit says that the condition names the outcome, as failed(…) does. A
+	// complete answer goes before an end that is neither explicit nor a success.
+	Explicit bool
+}
+
+// verdict is one that a single leaf decided.
+func verdict(status Status, leaf, detail string) Verdict {
+	return Verdict{Holds: true, Status: status, Condition: leaf, Leaf: leaf, Detail: detail}
+}
+
+// String reads like "success: tool_called("submit_po") && confidence >= 0.9".
+func (v Verdict) String() string {
+	switch {
+	case v.Status == 0 && !v.Holds:
+		return "undecided"
+	case v.Status == StatusCancelled && strings.HasPrefix(v.Detail, "cancelled"):
+		return v.Detail
+	case v.Status >= StatusDenied && v.Status <= StatusCancelled && v.Detail != "":
+		return v.Status.String() + ": " + v.Detail // the condition is only the kind of the end
+	case v.Condition+v.Detail != "":
+		return fmt.Sprintf("%v: %s", v.Status, cmp.Or(v.Condition, v.Detail))
+	}
+	return v.Status.String()
+}
+
+// Error is String: the verdict is what [Result.Err] wraps.
+func (v Verdict) Error() string { return v.String() }
+
+// A Condition decides whether a run should end. Eval is pure: no clock, no
+// randomness, no I/O, and the same State always gives the same Verdict. The
+// machine calls it before every step, so it must be cheap. The State belongs to
+// the caller, as in [Loop]. String returns source that stop.Parse reads back.
+type Condition interface {
+	Eval(*State) Verdict
+	String() string
 }

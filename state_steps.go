@@ -49,14 +49,24 @@ func (s *State) stepState(st *stepped) StepState {
 	step := StepState{Label: st.label, Seq: st.seq, Call: st.call}
 	if st.call == "" {
 		if st.turn > 0 && st.turn <= len(s.turns) {
-			step.Done, step.OK, step.Value = true, true, wire.Answer(s.turns[st.turn-1].Thought, st.want)
+			step.Done, step.OK, step.Value = true, true, bytes.Clone(st.value)
 		}
 		return step
 	}
 	if c := s.call(st.call); c != nil && c.Phase == PhaseAnswered {
-		step.Done, step.OK, step.Value, step.Error = true, c.ok(), bytes.Clone(c.Result), c.Error
+		step.Done, step.OK, step.Value, step.Error = true, c.OK(), bytes.Clone(c.Result), c.Error
 	}
 	return step
+}
+
+// stepAnswer is the answer of a run that a loop ends as a success, if its latest turn is its
+// latest step: the reply to it. Empty: the loop or the conversation has the answer.
+func (s *State) stepAnswer(v Verdict) string {
+	st, ok := s.Step(stepName(s.at))
+	if !ok || v.Status != StatusSuccess || s.step != s.at || st.Call != "" {
+		return ""
+	}
+	return wire.Plain(st.Value)
 }
 
 // LastStep is the label of the step that was begun last; empty: there is none.
@@ -67,8 +77,8 @@ type stepped struct {
 	label string
 	seq   uint64
 	call  string
-	turn  int  // its place among the turns, from 1; zero: it has no reply that stands
-	want  bool // its reply must be a document
+	turn  int             // its place among the turns, from 1; zero: it has no reply that stands
+	value json.RawMessage // what that reply stands for
 
 	before *stepped // the time before that went well, which knows of none before
 }
@@ -92,7 +102,7 @@ func (s *State) stood(st *stepped) bool {
 		return st.turn > 0
 	}
 	c := s.call(st.call)
-	return c != nil && c.ok()
+	return c != nil && c.OK()
 }
 
 // stepName is what a label is found under.
@@ -145,9 +155,9 @@ func (s *State) openCalls(value json.RawMessage) {
 	s.counter += len(list)
 	open := make([]*call, len(list))
 	for i, c := range list {
-		open[i] = new(newCall(Call{ID: c.Call, Tool: c.Tool, Args: c.Args}, s.iteration))
+		open[i] = newCall(Call{ID: c.Call, Tool: c.Tool, Args: c.Args}, s.iteration)
 		if c.Step != "" {
-			open[i].own().Step = c.Step
+			open[i].Step = c.Step
 			s.setStep(stepped{label: c.Step, seq: s.seq, call: c.Call})
 		}
 	}
@@ -170,9 +180,10 @@ func (s *State) answerStep(stands bool) {
 		return
 	}
 	st, _ := s.steps[stepName(s.step)]
-	st.want, st.turn = s.want != "", 0
+	st.turn, st.value = 0, nil
 	if stands {
 		st.turn = len(s.turns)
+		st.value, _ = s.stepValue()
 	}
 	put(&s.steps, stepName(s.step), st)
 }
@@ -184,7 +195,7 @@ func (s *State) forgetSteps() {
 	}
 	for i := max(0, len(s.calls)-s.batch); i < len(s.calls); i++ {
 		c := s.calls[i]
-		if st, ok := s.steps[stepName(c.Step)]; ok && st.call == c.ID && !c.ok() {
+		if st, ok := s.steps[stepName(c.Step)]; ok && st.call == c.ID && !c.OK() {
 			if delete(s.steps, stepName(c.Step)); st.before != nil {
 				put(&s.steps, stepName(c.Step), *st.before)
 			}
@@ -192,14 +203,14 @@ func (s *State) forgetSteps() {
 	}
 }
 
-// unwanted says how the reply to a step fails its schema; nil: it follows it.
-func (s *State) unwanted(text string) []string {
-	if s.want == "" {
-		return nil
+// stepValue returns the value that the latest reply, to a step, stands for, and how it fails the
+// step's schema; nil: it follows it.
+func (s *State) stepValue() (value json.RawMessage, reasons []string) {
+	if s.want != "" {
+		value, reasons = jsonschema.Settle(json.RawMessage(s.want), s.reply.Text(), nil)
 	}
-	schema, err := jsonschema.Compile(json.RawMessage(s.want), nil)
-	if err != nil {
-		return nil // the loop's mistake, which no reply can fix
+	if value == nil { // there is no schema, or the loop's is none, which no reply can repair
+		value = wire.Quote(strings.TrimSpace(s.turns[len(s.turns)-1].Thought))
 	}
-	return jsonschema.Tell(schema.Validate(wire.Answer(text, true)), s.want)
+	return value, reasons
 }

@@ -89,7 +89,7 @@ func TestTainted(t *testing.T) {
 		if !s.Tainted() {
 			t.Errorf("%s: it is forgotten", name)
 		}
-		if !s.Continue(nil).Untrusted {
+		if !s.Internals().Continue(nil).Untrusted {
 			t.Errorf("%s: a thread forgets it", name)
 		}
 	}

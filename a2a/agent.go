@@ -256,5 +256,7 @@ func (nobody) Stream(context.Context, pawl.Request) iter.Seq2[pawl.Chunk, error]
 	}
 }
 
-// Describe returns a price of zero.
-func (nobody) Describe() pawl.ModelInfo { return pawl.ModelInfo{Name: "remote", Price: &pawl.Price{}} }
+// Describe returns a price of zero, since nothing is spent here: what the task costs is not known.
+func (nobody) Describe() pawl.ModelInfo {
+	return pawl.ModelInfo{Name: "remote", Price: &pawl.Price{}, PriceFrom: "unknown"}
+}

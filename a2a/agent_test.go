@@ -15,6 +15,7 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/a2a"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/internal/testkit/check"
 	"github.com/pawl-run/pawl/journal/memory"
 	"github.com/pawl-run/pawl/journal/sqlite"
 	"github.com/pawl-run/pawl/model/script"
@@ -139,6 +140,9 @@ func (p *peer) run(t *testing.T, input string, o *a2a.Options) pawl.Result {
 	t.Helper()
 	result, err := engine.Run(t.Context(), a2a.Agent("peer", "A peer.", p.URL, o), input)
 	must(t, err)
+	if cost, known := result.CostUSD, result.Price != nil; cost != nil || known {
+		t.Errorf("what the task costs is not known, but the run says %v", cost)
+	}
 	return result
 }
 
@@ -339,10 +343,4 @@ func TestKills(t *testing.T) {
 	}
 }
 
-// must ends a test at an error that it does not expect.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = check.Must

@@ -89,9 +89,9 @@ func (t sendTool) Run(ctx context.Context, inv pawl.Invocation) (pawl.Output, er
 		sent = sent || !unsent(err)
 		if try == mostTries || !retry.Wait(ctx, pause) {
 			if !sent {
-				return pawl.Output{}, &notRunError{fmt.Errorf("not run: %w", err)}
+				return pawl.Output{}, &retry.NotRunError{Err: err}
 			}
-			return pawl.Output{}, &unknownError{err}
+			return pawl.Output{}, &retry.UnknownError{Err: err}
 		}
 		if !sent {
 			continue
@@ -348,19 +348,3 @@ func told(err error) error {
 	}
 	return err
 }
-
-// notRunError is the error of a message that was certainly not sent. The engine calls NotRun.
-type notRunError struct{ error }
-
-// NotRun reports that nothing took place.
-func (*notRunError) NotRun() bool { return true }
-
-func (e *notRunError) Unwrap() error { return e.error }
-
-// unknownError is the error of a message that may have been received. The engine calls Unknown.
-type unknownError struct{ error }
-
-// Unknown reports that the message may have been received.
-func (*unknownError) Unknown() bool { return true }
-
-func (e *unknownError) Unwrap() error { return e.error }

@@ -41,10 +41,10 @@ func wantTool(a pawl.Agent, pattern string, own bool) error {
 			return fmt.Errorf("%q is not a valid pattern: no tool has a %q in its name (write letters, digits, _ and -, * for any characters and ? for one)", pattern, r)
 		}
 	}
-	if machines(pattern) && own {
+	if naming.OfMachine(pattern) && own {
 		return nil // the machine decides whether to add its tools
 	}
-	if machines(pattern) {
+	if naming.OfMachine(pattern) {
 		return fmt.Errorf("%q names a tool of the machine, which changes nothing and needs no approval", pattern)
 	}
 	names := toolNames(a)

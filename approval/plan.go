@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/naming"
 )
 
 // PlanTool is the name of the tool by which a model presents its plan.
@@ -74,7 +75,7 @@ func (plan) Review(s *pawl.State, step pawl.Step) pawl.Step {
 		switch {
 		case d.Do == pawl.CallReuse || d.Do == pawl.CallRefuse:
 		case d.Call.Tool == PlanTool:
-			d.Do, d.Why = pawl.CallAsk, also(d.Why, planAsks)
+			d.Do, d.Why = pawl.CallAsk, naming.Also(d.Why, planAsks)
 		case d.Info().Effect != pawl.Read && d.Info().Agent == "" && planning(s, d.Call.ID):
 			d.Do, d.Why = pawl.CallRefuse, planRefuse+planReport
 			if slices.ContainsFunc(s.Declaration().Tools, func(t pawl.ToolInfo) bool { return t.Name == PlanTool }) {

@@ -25,7 +25,7 @@ type rule struct {
 func For(patterns ...string) pawl.Policy {
 	patterns = slices.Clone(patterns)
 	return &rule{
-		source: "approval(" + quoted(patterns) + ")",
+		source: "approval(" + expr.Quoted(patterns) + ")",
 		does:   pawl.CallAsk,
 		check:  func(a pawl.Agent) error { return wantTools(a, patterns, false) },
 		applies: func(_ *pawl.State, d pawl.Classified) string {
@@ -101,7 +101,7 @@ func ask(f func(*pawl.State, pawl.Classified) bool, s *pawl.State, d pawl.Classi
 func Never(patterns ...string) pawl.Policy {
 	patterns = slices.Clone(patterns)
 	return &rule{
-		source: "never(" + quoted(patterns) + ")",
+		source: "never(" + expr.Quoted(patterns) + ")",
 		does:   pawl.CallRefuse,
 		check:  func(a pawl.Agent) error { return wantTools(a, patterns, true) },
 		applies: func(_ *pawl.State, d pawl.Classified) string {
@@ -152,7 +152,7 @@ func (r *rule) Review(s *pawl.State, step pawl.Step) pawl.Step {
 			continue
 		}
 		if d.Do == pawl.CallAsk && r.does == pawl.CallAsk {
-			if why = also(d.Why, why); why == d.Why {
+			if why = naming.Also(d.Why, why); why == d.Why {
 				continue
 			}
 		}
@@ -169,39 +169,15 @@ func (r *rule) concerns(d pawl.Classified) bool {
 	if r.does == pawl.CallRefuse {
 		return d.Do != pawl.CallRefuse
 	}
-	return (d.Do == pawl.CallRun || d.Do == pawl.CallHand || d.Do == pawl.CallAsk) && !machines(d.Call.Tool)
+	return (d.Do == pawl.CallRun || d.Do == pawl.CallHand || d.Do == pawl.CallAsk) && !naming.OfMachine(d.Call.Tool)
 }
-
-// also adds a reason if it is missing: the machine calls the policies until
-// none of them adds anything.
-func also(reasons, why string) string {
-	if reasons == "" {
-		return why
-	}
-	const between = "; "
-	if strings.Contains(between+reasons+between, between+why+between) {
-		return reasons
-	}
-	return reasons + between + why
-}
-
-// machines reports whether a tool belongs to the machine.
-func machines(tool string) bool { return strings.HasPrefix(tool, "__") }
 
 // fitting returns the first pattern that a tool matches; empty: none.
 func fitting(patterns []string, tool string) string {
 	for _, p := range patterns {
-		if (!machines(tool) || machines(p)) && naming.Match(p, tool) {
+		if (!naming.OfMachine(tool) || naming.OfMachine(p)) && naming.Match(p, tool) {
 			return p
 		}
 	}
 	return ""
-}
-
-func quoted(patterns []string) string {
-	all := make([]string, len(patterns))
-	for i, p := range patterns {
-		all[i] = expr.Quote(p)
-	}
-	return strings.Join(all, ", ")
 }

@@ -32,9 +32,7 @@ func TestAdapted(t *testing.T) {
 	defer e.Close()
 	h, err := e.Start(t.Context(), agent, "go", nil)
 	must(t, err)
-	if r, err := h.Wait(t.Context()); err != nil || r.Status != pawl.StatusSuccess {
-		t.Fatal(r.Status, r.Reason, err)
-	}
+	ends(t, h, pawl.StatusSuccess)
 	var got []string
 	for entry := range entriesOf(t, j, h.ID()) {
 		if n, ok := entry.Event.(pawl.Noted); ok {

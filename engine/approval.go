@@ -57,9 +57,8 @@ type Decision struct {
 }
 
 // An Approver decides about held calls in the process that drives their run, such as
-// a prompt at a terminal. It is called for one call of a run at a time, on the
-// goroutine that drives the run, while the run counts as waiting: a decision from
-// elsewhere ends its context and takes precedence. An error, a panic and no answer
+// a prompt at a terminal. It is called for one call of a run at a time, while the run
+// counts as waiting: a decision from elsewhere ends its context and takes precedence. An error, a panic and no answer
 // within Options.Patience deny the call; ErrLater leaves it to others.
 type Approver interface {
 	Approve(ctx context.Context, r Request) (Decision, error)
@@ -327,6 +326,20 @@ func (q *requests) decided(c pawl.CallState, d Decision, signal int64) pawl.Even
 	return e
 }
 
+// unattended answers a question of the model in a run that no person can reach, because its
+// journal is memory. It reports whether there was one.
+func (q *requests) unattended() bool {
+	r := q.rec
+	for c := range r.state.Open() {
+		if c.Phase == pawl.PhaseAwaitingInput && !r.engine.lasting() {
+			r.resumed()
+			r.appendNow(pawl.InputGiven{Call: c.ID, By: "pawl", Text: "Nobody can answer here. Decide yourself, or finish with what you know."})
+			return true
+		}
+	}
+	return false
+}
+
 // approverCall asks an Approver.
 type approverCall struct {
 	effect
@@ -367,9 +380,7 @@ func (d *driver) askApprover() (decided bool, err error) {
 			limit = left
 		}
 		a.effect = effect{work: a, limit: limit, grace: time.Second, yields: true, began: now}
-		if err := d.effects.run(&a.effect); err != nil {
-			return false, err
-		}
+		d.effects.run(&a.effect)
 		if r.state.Status() == pawl.StatusRunning {
 			return true, nil
 		}

@@ -102,11 +102,3 @@ func (b *board) serve(r *recorder, at uint64) error {
 	}
 	return nil
 }
-
-// hasBoard reports whether a board is in the log of the run, so that its driver must not wait for a
-// single call.
-func (d *driver) hasBoard() bool {
-	t, _, _ := d.rec.machine.Tool("board_add")
-	run, ok := team.OnBoard(t, "own", "")
-	return ok && run == "own"
-}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/pawl-run/pawl"
@@ -36,7 +35,7 @@ func (e *Engine) priced(m *pawl.Machine) error {
 			continue
 		}
 		d := m.Declaration()
-		for _, info := range slices.Concat([]pawl.ModelInfo{d.Model}, d.Fallback, d.Auxiliary) {
+		for _, info := range slices.Concat([]pawl.ModelInfo{d.ModelInfo}, d.Fallback, d.Auxiliary) {
 			if info.Price == nil {
 				return fmt.Errorf("agent %q: %s cannot be enforced, since the model %s has no price; give it one", m.Agent().Name, b, info.Name)
 			}
@@ -71,7 +70,7 @@ func (d *driver) book(now time.Time, t *pawl.Think, at uint64, waited time.Durat
 	called := r.machine.Called(*t)
 	called.Waited = waited
 	if len(r.engine.opt.Budgets) == 0 {
-		r.appendAt(now, t.Iteration, at, called)
+		r.appendIn(t.Iteration, at, called)
 		return 0, true, nil
 	}
 	return d.bookWithin(now, t, at, called)
@@ -89,7 +88,7 @@ func (d *driver) bookWithin(now time.Time, t *pawl.Think, at uint64, called pawl
 		lowered := r.machine.Called(*t)
 		called.MaxTokens, called.Reserved, called.Cost = lowered.MaxTokens, lowered.Reserved, lowered.Cost
 		var entry pawl.Entry
-		if entry, err = r.entry(now, t.Iteration, at, called); err != nil {
+		if entry, err = r.entry(t.Iteration, at, called); err != nil {
 			return 0, false, err
 		}
 		var reserve []budget.Reservation
@@ -186,10 +185,7 @@ func (d *driver) payer() (map[string]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		head, parent = above, ""
-		if above.Parent != "" && strings.HasPrefix(above.Run, above.Parent+".") {
-			parent = above.Parent
-		}
+		head, parent = above, parentOf(above.Run, above.Parent)
 	}
 	if d.labels = head.Labels; d.labels == nil {
 		d.labels = map[string]string{}

@@ -19,6 +19,7 @@ import (
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/explain"
 	"github.com/pawl-run/pawl/journal/sqlite"
+	"github.com/pawl-run/pawl/stop"
 	"github.com/pawl-run/pawl/tool"
 )
 
@@ -124,7 +125,7 @@ func TestCanary(t *testing.T) {
 			data, _ := json.Marshal(shapes(""))
 			return pawl.Observation{Text: "seen: " + strings.Join(shapes(""), " "), Data: data}, nil
 		},
-		Goal: &pawl.Goal{Success: never{}, Metric: func(context.Context, pawl.Observation) (pawl.Measured, error) {
+		Goal: &pawl.Goal{Success: stop.Metric("<", 0), Metric: func(context.Context, pawl.Observation) (pawl.Measured, error) {
 			return pawl.Measured{Value: 1, Open: []string{"open " + canary}}, nil
 		}},
 		Limits: pawl.Limits{Iterations: 3},
@@ -205,12 +206,6 @@ func TestCanary(t *testing.T) {
 		}
 	}
 }
-
-// never is a goal that is not reached.
-type never struct{}
-
-func (never) Eval(*pawl.State) pawl.Verdict { return pawl.Verdict{} }
-func (never) String() string                { return "metric < 0" }
 
 // A secret that cannot be kept is told before anything is run.
 func TestSecretTooShort(t *testing.T) {

@@ -86,19 +86,19 @@ func (c *child) Run(ctx context.Context, _ pawl.Invocation) (pawl.Output, error)
 // the child has ended, has another owner, or is missing.
 func (c *child) drive(ctx context.Context) (*Handle, error) {
 	life := outside(context.WithoutCancel(ctx))
-	state, cancelledBy, err := c.engine.loadChild(life, c.run)
+	state, err := c.engine.loadChild(life, c.run)
 	if err != nil {
 		return nil, err
 	}
 	c.state, c.result = state, state.Result()
 	var h *Handle
-	switch st := state.Status(); {
+	switch {
 	case state.Seq() == 0 && c.recorded:
 		c.missing = true
 		return nil, nil
 	case state.Seq() == 0:
 		h, err = c.engine.Start(life, c.agent, c.input, &StartOptions{ID: c.run, Parent: c.parent, Files: c.files, Untrusted: c.taints, driven: true, nonce: c.nonce, hooks: c.hooks, follows: c.follows, above: c.above})
-	case st.Ended() && (st != pawl.StatusCancelled || cancelledBy != byParent(c.parent)):
+	case overForGood(state):
 		return nil, nil
 	default:
 		h, err = c.engine.Resume(life, c.agent, c.run, &ResumeOptions{
@@ -199,23 +199,13 @@ func beyond(want, are pawl.Limits) (l pawl.Limits) {
 	return l
 }
 
-// loadChild is [Load] for a child, which has no entries if it was never started. It also
-// returns who last cancelled the child.
-func (e *Engine) loadChild(ctx context.Context, run string) (s *pawl.State, cancelledBy string, err error) {
-	s = new(pawl.State)
-	for entry, err := range entriesFor(ctx, e.journal, run, s) {
-		if errors.Is(err, pawl.ErrUnknownRun) {
-			break
-		}
-		if err != nil {
-			return s, "", err
-		}
-		s.Fold(entry)
-		if c, ok := entry.Event.(pawl.CancelRequested); ok {
-			cancelledBy = c.By
-		}
+// loadChild is [Load] for a child, which has no entries if it was never started.
+func (e *Engine) loadChild(ctx context.Context, run string) (*pawl.State, error) {
+	s, err := Load(ctx, e.journal, run)
+	if errors.Is(err, pawl.ErrUnknownRun) {
+		return s, nil
 	}
-	return s, cancelledBy, nil
+	return s, err
 }
 
 // children are the calls of a run that are runs of their own.
@@ -363,7 +353,7 @@ func (k *children) recover(ctx context.Context, resumed pawl.RunResumed) error {
 	running := begun(k.rec.state, pawl.PhaseStarted)
 	k.rec.appendNow(resumed)
 	for _, c := range running {
-		state, _, err := k.rec.engine.loadChild(ctx, c.Child)
+		state, err := k.rec.engine.loadChild(ctx, c.Child)
 		if err != nil {
 			return err
 		}
@@ -436,7 +426,7 @@ func (k *children) ended(run, why string) (*pawl.State, error) {
 	r, opt := k.rec, &k.rec.engine.opt
 	for until := time.Now().Add(opt.Lease); ; {
 		cancelled := r.engine.Cancel(r.base, run, byParent(r.lease.Run), why) // or it has ended by itself
-		state, _, err := r.engine.loadChild(r.base, run)
+		state, err := r.engine.loadChild(r.base, run)
 		if err != nil || state.Seq() == 0 || state.Status().Ended() || cancelled != nil || time.Now().After(until) {
 			return state, err
 		}
@@ -494,10 +484,7 @@ func Pending(ctx context.Context, j pawl.Journal, s *pawl.State) ([]pawl.Pending
 		if err != nil {
 			return list, err
 		}
-		if over, err := overForGood(ctx, j, child); err != nil || over {
-			if err != nil {
-				return list, err
-			}
+		if overForGood(child) {
 			continue // the run goes on with its result
 		}
 		more, err := Pending(ctx, j, child)
@@ -511,19 +498,15 @@ func Pending(ctx context.Context, j pawl.Journal, s *pawl.State) ([]pawl.Pending
 
 // overForGood reports whether a run is a child that has ended with a result for its parent.
 // One that its parent cancelled goes on with the parent.
-func overForGood(ctx context.Context, j pawl.Journal, s *pawl.State) (bool, error) {
+func overForGood(s *pawl.State) bool {
 	parent := ParentOf(s)
-	if parent == "" || !s.Status().Ended() {
-		return false, nil
-	}
-	_, by, err := (&Engine{journal: j}).loadChild(ctx, s.Run())
-	return s.Status() != pawl.StatusCancelled || by != byParent(parent), err
+	return parent != "" && s.Status().Ended() && (s.Status() != pawl.StatusCancelled || s.Internals().CancelledBy() != byParent(parent))
 }
 
 // AgentOf returns the agent of a run that descends from a run of root: one of the agents
 // among root's tools, or among theirs, with the policies that it inherits.
 func (e *Engine) AgentOf(ctx context.Context, root pawl.Agent, run string) (pawl.Agent, error) {
-	child, _, err := e.loadChild(ctx, run)
+	child, err := e.loadChild(ctx, run)
 	if err != nil {
 		return root, err
 	}
@@ -555,9 +538,12 @@ func (e *Engine) AgentOf(ctx context.Context, root pawl.Agent, run string) (pawl
 // ParentOf returns the parent of a child run; "": the run is not a child. A fork of a child
 // is a run of its own.
 func ParentOf(s *pawl.State) string {
-	parent := s.Parent()
-	if parent == "" || !strings.HasPrefix(s.Run(), parent+".") {
-		return ""
+	return parentOf(s.Run(), s.Parent())
+}
+
+func parentOf(run, parent string) string {
+	if strings.HasPrefix(run, parent+".") {
+		return parent
 	}
-	return parent
+	return ""
 }

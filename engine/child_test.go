@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -45,37 +44,6 @@ func boss(clerk pawl.Agent, beside ...pawl.Tool) pawl.Agent {
 	}
 }
 
-// What a child waits for stands among what its parent waits for, under the
-// child's name; a gate of the parent's holds for the child.
-func TestChildWaits(t *testing.T) {
-	j, l := newTap(), &ledger{}
-	agent := boss(paying(l))
-	e := engine.New(j, nil)
-	h := begin(t, e, agent)
-	res := ends(t, h, pawl.StatusWaitingApproval)
-	if len(res.Pending) != 1 || res.Pending[0].Run != "r.c_1" || res.Pending[0].Call != "c_1" || res.Pending[0].Token == "" {
-		t.Fatalf("it waits for %+v", res.Pending)
-	}
-	state := loaded(t, j, "r")
-	seen, err := engine.Pending(t.Context(), j, state)
-	if err != nil || len(seen) != 1 || seen[0].Run != "r.c_1" || seen[0].Token != "" {
-		t.Errorf("seen from elsewhere it waits for %+v, %v", seen, err)
-	}
-	p := res.Pending[0]
-	must(t, e.Approve(t.Context(), p.Run, p.Call, "test", &engine.ApproveOptions{Token: p.Token}))
-	h = resume(t, engine.New(j, nil), agent)
-	ends(t, h, pawl.StatusSuccess)
-	if l.count("pay c_1") != 1 || l.len() != 1 {
-		t.Errorf("what was paid: %v", l.lines)
-	}
-	sound(t, e, j, agent, "r")
-	own, err := e.AgentOf(t.Context(), agent, "r.c_1")
-	if err != nil || own.Name != "clerk" || len(own.Policies) != 1 {
-		t.Errorf("the agent of the child is %s under %v, %v", own.Name, own.Policies, err)
-	}
-	sound(t, e, j, own, "r.c_1")
-}
-
 // A decision that comes while a sibling runs needs nobody to resume the run.
 func TestChildMailMeanwhile(t *testing.T) {
 	j, l := newTap(), &ledger{}
@@ -105,12 +73,10 @@ func TestChildByItself(t *testing.T) {
 	c := paying(l)
 	agent := boss(c)
 	e := engine.New(j, nil)
-	h, err := e.Start(t.Context(), agent, "go", &engine.StartOptions{ID: "r"})
-	must(t, err)
-	ends(t, h, pawl.StatusWaitingApproval)
+	ends(t, begin(t, e, agent), pawl.StatusWaitingApproval)
 	must(t, e.Approve(t.Context(), "r.c_1", "c_1", "test", nil))
 	c.Policies, c.Limits = agent.Policies, pawl.Limits{}
-	h, err = e.Resume(t.Context(), c, "r.c_1", &engine.ResumeOptions{AllowChange: true})
+	h, err := e.Resume(t.Context(), c, "r.c_1", &engine.ResumeOptions{AllowChange: true})
 	must(t, err)
 	ends(t, h, pawl.StatusSuccess)
 	woken := 0
@@ -123,9 +89,7 @@ func TestChildByItself(t *testing.T) {
 	if woken != 1 {
 		t.Errorf("the parent was told %d times", woken)
 	}
-	h, err = e.Resume(t.Context(), agent, "r", nil)
-	must(t, err)
-	ends(t, h, pawl.StatusSuccess)
+	ends(t, resume(t, e, agent), pawl.StatusSuccess)
 	if l.len() != 1 {
 		t.Errorf("what was paid: %v", l.lines)
 	}
@@ -155,9 +119,8 @@ func TestChildOfZombie(t *testing.T) {
 	for _, run := range []string{"r", "r.c_1", "r.c_2"} { // taken over by somebody who knows the owner to be gone
 		lease, err := j.Journal.Claim(t.Context(), pawl.Claim{Run: run, Owner: "second", TTL: 1, Over: 1})
 		must(t, err)
-		if _, err := j.Journal.Claim(t.Context(), pawl.Claim{Run: run, Owner: "second", Epoch: lease.Epoch}); err != nil {
-			t.Fatal(err)
-		}
+		_, err = j.Journal.Claim(t.Context(), pawl.Claim{Run: run, Owner: "second", Epoch: lease.Epoch})
+		must(t, err)
 	}
 	if _, err := wait(t, h); !errors.Is(err, pawl.ErrFenced) {
 		t.Errorf("the first owner ends with %v", err)
@@ -227,52 +190,6 @@ func TestChildInvalid(t *testing.T) {
 			t.Errorf("%q is not said: %v", want, err)
 		}
 	}
-}
-
-// A child that the parent's former owner claimed, and of which it wrote nothing before it was
-// stopped, begins when its lease has lapsed.
-func TestChildClaimedByZombie(t *testing.T) {
-	j, l := newTap(), &ledger{}
-	if _, err := j.Journal.Claim(t.Context(), pawl.Claim{Run: "r.c_1", Owner: "first", TTL: 100 * time.Millisecond, New: true}); err != nil {
-		t.Fatal(err)
-	}
-	agent := boss(paying(l))
-	agent.Policies = nil
-	e := engine.New(j, nil)
-	ends(t, begin(t, e, agent), pawl.StatusSuccess)
-	if l.len() != 1 {
-		t.Errorf("what was paid: %v", l.lines)
-	}
-	sound(t, e, j, agent, "r")
-}
-
-// An engine that closes while a child begins suspends the parent, and the child begins when the
-// parent resumes.
-func TestChildBeginsWhileClosing(t *testing.T) {
-	j, l := newTap(), &ledger{}
-	agent := boss(paying(l))
-	agent.Policies = nil
-	e := engine.New(j, nil)
-	j.onClaim(func(c pawl.Claim, take func() (pawl.Lease, error)) (pawl.Lease, error) {
-		if c.Run != "r.c_1" {
-			return take()
-		}
-		j.onClaim(nil)
-		go e.Close()
-		idle := pawl.Agent{Name: "idle", Model: turns(nil)}
-		for closed := false; !closed; {
-			_, err := e.Start(t.Context(), idle, "go", nil)
-			closed = err != nil && strings.Contains(err.Error(), "the engine is closed")
-		}
-		return take()
-	})
-	ends(t, begin(t, e, agent), pawl.StatusPaused)
-	again := engine.New(j, nil)
-	ends(t, resume(t, again, agent), pawl.StatusSuccess)
-	if l.len() != 1 {
-		t.Errorf("what was paid: %v", l.lines)
-	}
-	sound(t, again, j, agent, "r")
 }
 
 // A run whose child is claimed by another process can be stopped meanwhile, and the child begins
@@ -356,60 +273,16 @@ func TestChildHeldElsewhere(t *testing.T) {
 	}
 }
 
-// A run that broke while its child pays continues with that child when it is resumed, even if the
-// child was not released.
-func TestChildOfBrokenRun(t *testing.T) {
-	t.Run("while it is waited for", func(t *testing.T) { childOfBrokenRun(t, false) })
-	t.Run("while it is claimed", func(t *testing.T) { childOfBrokenRun(t, true) })
-}
-
-func childOfBrokenRun(t *testing.T, claimed bool) {
-	j, l := newTap(), &ledger{}
-	pays, goOn := make(chan struct{}), make(chan struct{})
+// hesitant is a clerk that pays when it is let, and says before that it is about to.
+func hesitant(l *ledger, pays *chan struct{}, goOn chan struct{}) pawl.Agent {
 	clerk := paying(l)
 	pay := clerk.Tools[0].(fake)
 	clerk.Tools = []pawl.Tool{fake{name: "pay", effect: pawl.Write, run: func(ctx context.Context, inv pawl.Invocation) (pawl.Output, error) {
-		close(pays)
+		close(*pays)
 		<-goOn
 		return pay.run(ctx, inv)
 	}}}
-	agent := boss(clerk, fake{name: "look", effect: pawl.Read, run: func(context.Context, pawl.Invocation) (pawl.Output, error) {
-		<-pays
-		return pawl.Output{}, nil
-	}})
-	agent.Policies, agent.Tools[0] = nil, tool.Agent(clerk, &tool.AgentOptions{Effect: pawl.Read})
-	j.on(func(b pawl.Batch, write func() error) error {
-		if b.Run == "r" && has(b, "tool.finished") {
-			return errDisk
-		}
-		return write()
-	})
-	e := engine.New(j, nil)
-	if _, err := wait(t, begin(t, e, agent)); !errors.Is(err, errDisk) {
-		t.Fatal(err)
-	}
-	j.on(nil)
-	pays = make(chan struct{})
-	close(pays)
-	release := sync.OnceFunc(func() { close(goOn) })
-	j.onClaim(func(c pawl.Claim, take func() (pawl.Lease, error)) (pawl.Lease, error) {
-		got, held := take()
-		if claimed && held != nil && c.Run == "r.c_1" {
-			release()
-			soon(t, "the child is released", func() bool { return e.Live("r.c_1") == nil })
-		}
-		return got, held
-	})
-	h := resume(t, e, agent)
-	soon(t, "the child is resumed", func() bool { return strings.Count(text(t, j, "r"), "child.started") == 2 })
-	if !claimed {
-		release()
-	}
-	ends(t, h, pawl.StatusSuccess)
-	if l.len() != 1 {
-		t.Errorf("what was paid: %v", l.lines)
-	}
-	sound(t, e, j, agent, "r")
+	return clerk
 }
 
 // A run whose child ends elsewhere just before the run would wait for it goes on with its result.
@@ -417,14 +290,7 @@ func TestChildEndsElsewhere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j, l := newTap(), &ledger{}
 		pays, goOn := make(chan struct{}), make(chan struct{})
-		clerk := paying(l)
-		pay := clerk.Tools[0].(fake)
-		clerk.Tools = []pawl.Tool{fake{name: "pay", effect: pawl.Write, run: func(ctx context.Context, inv pawl.Invocation) (pawl.Output, error) {
-			close(pays)
-			<-goOn
-			return pay.run(ctx, inv)
-		}}}
-		agent := boss(clerk)
+		agent := boss(hesitant(l, &pays, goOn))
 		here, there := engine.New(j, nil), engine.New(j, nil)
 		ends(t, begin(t, here, agent), pawl.StatusWaitingApproval)
 		must(t, here.Approve(t.Context(), "r.c_1", "c_1", "test", nil))

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/approval"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/internal/process"
 	"github.com/pawl-run/pawl/tool"
 )
 
@@ -92,57 +92,6 @@ func TestClockBeforeEveryCall(t *testing.T) {
 	})
 }
 
-// A log that says a call was not run while there was time is not what this build
-// writes.
-func TestNotRunTooEarly(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		agent := pawl.Agent{Name: "writer", Limits: timeLimit(5 * time.Second), Model: turns([]pawl.Call{call("put", 1), call("put", 2)}),
-			Tools: []pawl.Tool{taking(&ledger{}, "put", pawl.Write, time.Second)}}
-		j := newTap()
-		ends(t, begin(t, engine.New(j, slowAt("tool.finished", 10*time.Second)), agent), pawl.StatusExhausted)
-		replayed := func(move time.Duration) error {
-			var lines [][]byte
-			late := time.Duration(0)
-			for e, err := range engine.Entries(t.Context(), j, "r", 1) {
-				if refused, ok := e.Event.(pawl.ToolRefused); ok && refused.NotRun {
-					late = move
-				}
-				e.Time = e.Time.Add(-late)
-				line, bad := e.AppendJSON(nil)
-				if err != nil || bad != nil {
-					t.Fatal(err, bad)
-				}
-				lines = append(lines, line)
-			}
-			_, err := engine.New(cut(t, lines), nil).Replay(t.Context(), agent, "r")
-			return err
-		}
-		if err := replayed(0); err != nil {
-			t.Errorf("as it was written: %v", err)
-		}
-		if err := replayed(7 * time.Second); err == nil || !strings.Contains(err.Error(), "call c_2 did not run") {
-			t.Errorf("seven seconds earlier: %v", err)
-		}
-	})
-}
-
-// Calls that were not run are no errors of their tools: the run has run out of
-// time, and does not count as getting nowhere.
-func TestNotRunIsNoToolError(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := &ledger{}
-		agent := pawl.Agent{
-			Name: "writer", Limits: pawl.Limits{Time: 5 * time.Second, ToolErrors: 1}, Model: turns([]pawl.Call{call("put", 1), call("put", 2)}),
-			Tools: []pawl.Tool{taking(l, "put", pawl.Write, time.Second)},
-		}
-		e := engine.New(newTap(), slowAt("model.replied", 10*time.Second))
-		res := ends(t, begin(t, e, agent), pawl.StatusExhausted)
-		if got := statuses(res); !slices.Equal(got, []string{"c_1 not_run", "c_2 not_run"}) || l.len() != 0 {
-			t.Errorf("the calls came to %q, and %d ran", got, l.len())
-		}
-	})
-}
-
 // What a person has approved stays approved when the time is over.
 func TestApprovedCallWaitsForTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -171,62 +120,6 @@ func TestApprovedCallWaitsForTime(t *testing.T) {
 		}
 		sound(t, e, j, agent, "r")
 	})
-}
-
-// twice is a loop that has two calls to make, and no other way.
-type twice struct{}
-
-func (twice) Name() string { return "twice" }
-
-func (twice) Next(s *pawl.State) pawl.Step {
-	if _, begun := s.Step("one"); !begun {
-		return pawl.Act{Calls: []pawl.Classified{{Call: call("put", 1), Step: "one"}, {Call: call("put", 2), Step: "two"}}}
-	}
-	status, leaf := pawl.StatusSuccess, "done"
-	if two, _ := s.Step("two"); !two.OK {
-		status, leaf = pawl.StatusFailed, "two failed"
-	}
-	return pawl.Finish{Verdict: pawl.Verdict{Holds: true, Status: status, Condition: leaf, Leaf: leaf}}
-}
-
-// The calls of a loop are all it has: they wait for time and do not fail.
-func TestLoopCallWaitsForTime(t *testing.T) {
-	for _, typ := range []string{"tool.finished", "none"} { // by the clock, and by the log
-		synctest.Test(t, func(t *testing.T) {
-			l := &ledger{}
-			var took atomic.Int64 // an abandoned call may still be reading it
-			took.Store(int64(3 * time.Second))
-			if typ == "none" {
-				took.Store(int64(6 * time.Second))
-			}
-			run := func(context.Context, pawl.Invocation) (pawl.Output, error) {
-				time.Sleep(time.Duration(took.Load()))
-				return pawl.Output{JSON: []byte(`"done"`)}, nil
-			}
-			agent := pawl.Agent{
-				Name: "steps", Limits: timeLimit(5 * time.Second), Model: turns(), Loop: twice{},
-				Tools: []pawl.Tool{fake{name: "put", effect: pawl.Write, limit: time.Hour, run: func(ctx context.Context, inv pawl.Invocation) (pawl.Output, error) {
-					l.add(inv)
-					return run(ctx, inv)
-				}}},
-			}
-			j := newTap()
-			e := engine.New(j, slowAt(typ, 10*time.Second))
-			res := ends(t, begin(t, e, agent), pawl.StatusExhausted)
-			if got := statuses(res); l.len() != 1 || len(got) != 2 || got[1] != "c_2 undecided" {
-				t.Errorf("%s: the calls came to %q; %v ran", typ, got, l.lines)
-			}
-			sound(t, e, j, agent, "r")
-			took.Store(0)
-			h, err := engine.New(j, nil).Resume(t.Context(), agent, "r", &engine.ResumeOptions{Limits: timeLimit(time.Minute)})
-			must(t, err)
-			ends(t, h, pawl.StatusSuccess)
-			if l.count("put c_2") != 1 || l.len() != 2 {
-				t.Errorf("%s: what ran: %v", typ, l.lines)
-			}
-			sound(t, e, j, agent, "r")
-		})
-	}
 }
 
 // A child run has what is left of its parent's time when it starts, not when its
@@ -314,4 +207,114 @@ func TestNothingIsAskedTooLate(t *testing.T) {
 			t.Errorf("the world was looked at %d times", looked)
 		}
 	})
+}
+
+// proof is a command that ignores SIGTERM, as far as an engine can tell.
+type proof struct{ job }
+
+func (proof) Grace() time.Duration { return process.DefaultGrace + process.Settling }
+
+// A run exceeds its time by at most a second. A command gets SIGTERM early enough to be killed by
+// then; a function that ignores its context is left behind. A call that obeys has all of its time.
+func TestOvershoot(t *testing.T) {
+	killed := func(ctx context.Context) (string, error) {
+		<-ctx.Done()
+		time.Sleep(process.Within(ctx, process.DefaultGrace))
+		return "", ctx.Err()
+	}
+	ignores := func(context.Context) (string, error) { time.Sleep(time.Hour); return "", nil }
+	obeys := func(ctx context.Context) (string, error) { <-ctx.Done(); return "", ctx.Err() }
+	using := func(do func(context.Context) (string, error), limit time.Duration, command bool) pawl.Agent {
+		j := job{pawl.ToolInfo{Name: "work", Effect: pawl.Read, Timeout: limit}, func(ctx context.Context, _ pawl.Invocation) (string, error) { return do(ctx) }}
+		a := pawl.Agent{Model: turns([]pawl.Call{call("work", 1)}, []pawl.Call{call("work", 2)}), Tools: []pawl.Tool{j}}
+		if command {
+			a.Tools[0] = proof{j}
+		}
+		return a
+	}
+	for what, c := range map[string]struct {
+		agent    pawl.Agent
+		limit    time.Duration
+		from, to time.Duration
+	}{
+		"command":                     {using(killed, time.Hour, true), 30 * time.Second, 30 * time.Second, 31 * time.Second},
+		"command in a short run":      {using(killed, time.Hour, true), 2 * time.Second, 2 * time.Second, 3 * time.Second},
+		"command with its own limit":  {using(killed, 29*time.Second, true), 30 * time.Second, 30 * time.Second, 31 * time.Second},
+		"command far from the end":    {using(killed, time.Second, true), time.Hour, 12 * time.Second, 12 * time.Second},
+		"command in a very short run": {using(killed, time.Hour, true), 300 * time.Millisecond, 300 * time.Millisecond, 1300 * time.Millisecond},
+		"function":                    {using(ignores, time.Hour, false), 300 * time.Millisecond, 300 * time.Millisecond, 800 * time.Millisecond},
+		"function that obeys":         {using(obeys, time.Hour, false), 2500 * time.Millisecond, 2500 * time.Millisecond, 2500 * time.Millisecond},
+		"model": {pawl.Agent{Model: pawl.ModelFunc(func(ctx context.Context, _ pawl.Request) (pawl.Reply, error) {
+			_, err := ignores(ctx)
+			return pawl.Reply{}, err
+		})}, 300 * time.Millisecond, 300 * time.Millisecond, 800 * time.Millisecond},
+		"retry": {pawl.Agent{Model: pawl.ModelFunc(func(context.Context, pawl.Request) (pawl.Reply, error) {
+			return pawl.Reply{}, &pawl.ModelError{Class: pawl.ClassNetwork, Message: "no", RetryAfter: 2 * time.Second}
+		})}, 300 * time.Millisecond, 0, 0}, // which is announced, and not waited for
+		"observer": {pawl.Agent{Model: says(pawl.Say("")), Observer: func(ctx context.Context) (pawl.Observation, error) {
+			_, err := killed(ctx)
+			return pawl.Observation{}, err
+		}}, 10 * time.Second, 10 * time.Second, 11 * time.Second},
+	} {
+		t.Run(what, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var failed []pawl.Entry
+				c.agent.Name, c.agent.Limits = "late", timeLimit(c.limit)
+				h := begin(t, engine.New(newTap(), nil), c.agent)
+				r, err := wait(t, h)
+				for e := range h.Entries(t.Context()) {
+					if f, is := e.Event.(pawl.ModelFailed); is && !f.RetryAt.IsZero() {
+						failed = append(failed, e)
+					}
+				}
+				took := time.Duration(r.ElapsedMS) * time.Millisecond
+				if err != nil || took < c.from || took > c.to || failed != nil && what != "retry" {
+					t.Errorf("%v after %v, want %v to %v; retries are announced in %v (%v)", r.Verdict, took, c.from, c.to, failed, err)
+				}
+				time.Sleep(time.Hour) // what was left behind returns
+			})
+		})
+	}
+}
+
+// A model call in progress may end while its run is being suspended, for the grace that the engine gives,
+// so that its reply is not bought twice.
+func TestGraceOfModelCalls(t *testing.T) {
+	for what, c := range map[string]struct {
+		takes, grace, after time.Duration // after: when the run is suspended
+		calls               int
+	}{
+		"ends within it":   {10 * time.Second, 20 * time.Second, 10 * time.Second, 1},
+		"takes longer":     {time.Minute, 20 * time.Second, 21 * time.Second, 2},
+		"none":             {10 * time.Second, 0, time.Second, 2},
+		"a call's own end": {time.Minute, 50 * time.Second, 30 * time.Second, 2},
+	} {
+		t.Run(what, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				agent := pawl.Agent{Name: "slow", Model: pawl.ModelFunc(func(ctx context.Context, _ pawl.Request) (pawl.Reply, error) {
+					select {
+					case <-time.After(c.takes):
+						return pawl.Say("done"), nil
+					case <-ctx.Done():
+						return pawl.Reply{}, ctx.Err()
+					}
+				})}
+				j, began := newTap(), time.Now()
+				e := engine.New(j, &engine.Options{Grace: c.grace, Call: 30 * time.Second})
+				ctx, stop := context.WithCancel(t.Context())
+				h, err := e.Start(ctx, agent, "go", &engine.StartOptions{ID: "r"})
+				must(t, err)
+				time.Sleep(time.Second)
+				stop()
+				ends(t, h, pawl.StatusPaused)
+				if took := time.Since(began); took != c.after {
+					t.Errorf("suspended after %v, want %v", took, c.after)
+				}
+				agent.Model = says(pawl.Say("done"))
+				if r := ends(t, resume(t, engine.New(j, nil), agent), pawl.StatusSuccess); r.Usage.ModelCalls != c.calls {
+					t.Errorf("%d model calls, want %d", r.Usage.ModelCalls, c.calls)
+				}
+			})
+		})
+	}
 }

@@ -115,12 +115,14 @@ func TestCompatible(t *testing.T) {
 			a.Policies = slices.Clone(a.Policies)
 			a.Policies[0] = advised{named(a.Model, "house/new", 1)}
 		}, "model", false},
-		"loop":        {func(a *pawl.Agent) { a.Loop = looped("mine") }, "loop", false},
-		"strategy":    {func(a *pawl.Agent) { a.Strategy = pawl.StrategyJSON }, "strategy tool __complete__", false},
-		"builtins":    {func(a *pawl.Agent) { a.Builtins = true }, "tool __complete__ tool __log_progress__ tool __pause_for_human__ tool __retrieve_memory__ tool __store_memory__", false},
-		"stop":        {func(a *pawl.Agent) { a.Stop = stop.Iterations(51) }, "stop", false},
-		"no stop":     {func(a *pawl.Agent) { a.Stop = nil }, "stop", false},
-		"goal":        {func(a *pawl.Agent) { a.Goal = &pawl.Goal{Metric: nine{}.Measure, Success: stop.Metric(">=", 10)} }, "goal", false},
+		"loop":     {func(a *pawl.Agent) { a.Loop = looping(pawl.ReAct{}.Next) }, "loop", false},
+		"strategy": {func(a *pawl.Agent) { a.Strategy = pawl.StrategyJSON }, "strategy tool __complete__", false},
+		"builtins": {func(a *pawl.Agent) { a.Builtins = true }, "tool __complete__ tool __log_progress__ tool __pause_for_human__ tool __retrieve_memory__ tool __store_memory__", false},
+		"stop":     {func(a *pawl.Agent) { a.Stop = stop.Iterations(51) }, "stop", false},
+		"no stop":  {func(a *pawl.Agent) { a.Stop = nil }, "stop", false},
+		"goal": {func(a *pawl.Agent) {
+			a.Goal = &pawl.Goal{Metric: badWorld{new(fuse)}.Measure, Success: stop.Metric(">=", 10)}
+		}, "goal", false},
 		"output":      {func(a *pawl.Agent) { a.Output = json.RawMessage(`{"type":"string"}`) }, "output", false},
 		"sampling":    {func(a *pawl.Agent) { a.Sampling.MaxTokens = 99 }, "sampling", false},
 		"options":     {func(a *pawl.Agent) { a.Sampling.Options = map[string]json.RawMessage{"k": []byte("1")} }, "sampling", false},
@@ -206,9 +208,7 @@ func TestCompatible(t *testing.T) {
 				t.Errorf("that the agent has changed is recorded: %v", got)
 			}
 			// It began with the new agent, as it were; the old one is the changed one now.
-			if _, err := e.Replay(t.Context(), now, "r"); err != nil {
-				t.Errorf("replay: %v", err)
-			}
+			replays(t, e, now, "r")
 			s := loaded(t, j, "r")
 			if s.Status() != pawl.StatusSuccess {
 				if c.parts != "" {
@@ -224,17 +224,6 @@ func TestCompatible(t *testing.T) {
 			}
 		})
 	}
-}
-
-type looped string
-
-func (n looped) Name() string               { return string(n) }
-func (looped) Next(s *pawl.State) pawl.Step { return pawl.ReAct{}.Next(s) }
-
-type nine struct{}
-
-func (nine) Measure(context.Context, pawl.Observation) (pawl.Measured, error) {
-	return pawl.Measured{Value: 9}, nil
 }
 
 // TestToolRemoved takes a tool away while a call of it is open, in every way in
@@ -294,7 +283,7 @@ func TestToolRemoved(t *testing.T) {
 				if res.Status != pawl.StatusWaitingDoubt {
 					t.Errorf("the run is %v", res.Verdict)
 				}
-				must(t, e.Resolve(t.Context(), "r", "c_1", "me", engine.Resolution{DidNotHappen: true}))
+				must(t, e.Resolve(t.Context(), "r", "c_1", "me", engine.DidNotHappen()))
 				h = resume(t, e, now)
 				res, err = wait(t, h)
 				must(t, err)
@@ -332,3 +321,9 @@ func TestCeilingWithoutPrice(t *testing.T) {
 		t.Errorf("resumed: %v", err)
 	}
 }
+
+// A looping is a loop of a test's own.
+type looping func(*pawl.State) pawl.Step
+
+func (looping) Name() string                   { return "own" }
+func (l looping) Next(s *pawl.State) pawl.Step { return l(s) }

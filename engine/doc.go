@@ -31,11 +31,10 @@
 //
 // # Goroutines
 //
-// One goroutine drives a run and alone touches its state. A model call, and a tool
-// call without siblings, run on it. If such a call does not return when its context
-// ends, it is abandoned together with its goroutine, and another goroutine drives
-// the run. Parallel tool calls have goroutines of their own. One heartbeat for
-// the whole engine renews leases and reads signals.
+// One goroutine drives a run and alone touches its state. Each model call, tool call
+// and other effect has a goroutine of its own. If it does not return when its context
+// ends, it is abandoned together with that goroutine. One heartbeat for the whole
+// engine renews leases and reads signals.
 //
 // # Panics
 //

@@ -31,10 +31,8 @@ type driver struct {
 	turn       turn           // of the next model call
 	tight      tight
 	labels     map[string]string // that budgets look at; nil: not looked up yet
-	modelCall  *modelCall        // memory for the next one
-	toolCall   *toolCall
-	life       life        // shared with the handles on the run
-	detach     func() bool // from the end of the run's context
+	life       life              // shared with the handles on the run
+	detach     func() bool       // from the end of the run's context
 }
 
 // newDriver returns a driver for a claimed run. If the machine is nil, nothing is known of
@@ -49,31 +47,30 @@ func (e *Engine) newDriver(m *pawl.Machine, l pawl.Lease) *driver {
 		r.feed.name = m.Agent().Name
 		r.transcript = window.NewTranscript(m.Agent().Strategy)
 	}
-	d.inbox.wake, d.inbox.effects, d.effects.driver = make(chan struct{}, 1), &d.effects, d
+	d.inbox.wake, d.inbox.effects = make(chan struct{}, 1), &d.effects
+	d.effects.rec, d.effects.inbox = r, &d.inbox
 	d.requests.rec, d.children.rec = r, r
 	return d
 }
 
-// run calls drive, and finishes unless another goroutine has taken the run over. If
-// code of the agent panics (a loop, a condition, a policy, a metric, a filter), the
-// run ends as failed and names that code. The other runs of the process go on.
-func (d *driver) run(drive func() error) {
-	returned, before := false, d.effects.handed.Load()
+// run drives the run and finishes. If code of the agent panics (a loop, a condition, a
+// policy, a metric, a filter), the run ends as failed and names that code. The other runs
+// of the process go on.
+func (d *driver) run() {
+	returned := false
 	var err error
 	defer func() {
 		switch p := recover(); {
 		case p != nil:
 			d.finish(d.panicked(usercode.PanicOf(p)))
 		case returned:
-			if err != errAbandoned {
-				d.finish(err)
-			}
-		case d.effects.handed.Load() == before: // the agent's code has ended this goroutine, and no other drives the run
+			d.finish(err)
+		default: // the agent's code has ended this goroutine
 			p := usercode.PanicOf(errExited)
 			go func() { d.finish(d.panicked(p)) }()
 		}
 	}()
-	err = drive()
+	err = d.drive()
 	returned = true
 }
 
@@ -83,8 +80,6 @@ func (d *driver) drive() error {
 	for {
 		done, err := d.step()
 		switch {
-		case err == errAbandoned:
-			return err
 		case err != nil:
 			d.rec.lease.release()
 			return err
@@ -123,8 +118,8 @@ func (d *driver) step() (done bool, err error) {
 			return d.part()
 		}
 	}
-	if err := d.askHooks(); err != nil {
-		return true, err
+	if asked, err := d.askHooks(); asked || err != nil {
+		return false, err
 	}
 	if asked, err := d.reconcile(); asked || err != nil { // a void cancel had delayed it
 		return false, err
@@ -134,7 +129,7 @@ func (d *driver) step() (done bool, err error) {
 	case pawl.Observe:
 		var o *observation
 		if o, err = newObservation(r, at); o != nil {
-			err = d.effects.run(&o.effect)
+			d.effects.run(&o.effect)
 		}
 	case pawl.Think:
 		done, err = d.think(at, &step)
@@ -174,6 +169,9 @@ func (d *driver) perform(at uint64, step pawl.Step) (done bool, err error) {
 		if decided, err := d.askApprover(); decided || err != nil {
 			return false, err
 		}
+		if d.requests.unattended() {
+			return false, r.failed
+		}
 		return d.part()
 	case pawl.Finish:
 		v := step.Verdict
@@ -190,7 +188,7 @@ func (d *driver) perform(at uint64, step pawl.Step) (done bool, err error) {
 		} else if err != nil {
 			return false, err
 		}
-		r.append(at, pawl.RunStopped{Status: v.Status, Condition: v.Condition, Leaf: v.Leaf, Detail: v.Detail, Answer: step.Answer})
+		r.append(at, step.Stopped())
 		if err := d.end(); err != nil {
 			return true, err
 		}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/process"
 )
 
 // An effect is one call into the world: of a model, a tool, an observer, an approver
@@ -17,21 +19,47 @@ import (
 // grace, it is abandoned.
 type effect struct {
 	work      work
-	ctx       *effectContext
+	ctx       context.Context
+	cancel    context.CancelCauseFunc // ends ctx
 	limit     time.Duration
 	grace     time.Duration   // from being stopped to being abandoned
+	kill      time.Duration   // of that, what its commands have from SIGTERM to SIGKILL; zero: their own
 	sheltered bool            // suspending the run lets it finish: a Write in progress
+	mercy     time.Duration   // how long it may go on when the run is suspended
 	yields    bool            // any signal stops it
 	intent    uint64          // the entry that announces it; zero: none
 	began     time.Time       // when it starts
 	values    context.Context // the values of its context; nil: those of the run
 	quiet     quiet           // how long it may show no sign of life
-	done      chan<- *effect  // for parallel calls; nil: the effect runs on the driver's goroutine
+	done      chan<- *effect  // has room for it
 
 	// The effects' lock guards these until the effect is over.
 	deadline  time.Time
+	leaving   error // why it is stopped at the deadline; nil: its time is over
 	cut       error // why it was stopped; nil: it was not
 	abandoned bool
+}
+
+// overshoot is how far an effect that ignores its end may exceed the run's time.
+const overshoot = 500 * time.Millisecond
+
+// fit has an effect end within what is left of the run's time. A command that ignores SIGTERM is to
+// be killed by then, so it is stopped earlier by its own grace, or by a quarter of what is left. It
+// reports whether the run's time stops the effect rather than its own.
+func (e *effect) fit(left time.Duration) (bounds bool) {
+	kill := max(0, e.grace-process.Settling) // zero: it is no command, but may run some; see tool.Exec
+	most := left - min(max(0, kill-overshoot), left/4)
+	if bounds = most < e.limit; bounds {
+		e.limit = most
+	}
+	switch room := left + overshoot - e.limit; {
+	case kill == 0:
+		e.grace = min(e.grace, room)
+		e.kill = e.grace / 2
+	case room < kill:
+		e.kill, e.grace = room, room+process.Settling
+	}
+	return bounds
 }
 
 // work is what an effect does.
@@ -48,11 +76,8 @@ func timeLeft(s *pawl.State, now time.Time) time.Duration {
 	return s.Limits().Time - s.Elapsed() - max(0, now.Sub(s.Time()))
 }
 
-// errAbandoned unwinds a goroutine that no longer drives its run.
-var errAbandoned = errors.New("abandoned")
-
 // errExited is the result of an effect that ended its goroutine with runtime.Goexit, as a failing
-// assertion of a test does. Only deferred calls run then, so another goroutine must drive the run.
+// assertion of a test does.
 var errExited = errors.New("it ended its goroutine (runtime.Goexit) instead of returning")
 
 // Why an effect is stopped.
@@ -73,37 +98,27 @@ func (cancelledError) Error() string   { return "the run is being cancelled: con
 func (cancelledError) Unwrap() error   { return context.Canceled }
 func (cancelledError) Cancelled() bool { return true }
 
-// effects are the effects in progress of a run: one on the driver's goroutine, or parallel
-// calls. One timer enforces their deadlines.
+// effects are the effects in progress of a run, each on a goroutine of its own. One timer
+// enforces their deadlines.
 type effects struct {
-	driver   *driver
-	handed   atomic.Int32 // how often another goroutine has taken the run over
+	rec      *recorder
+	inbox    *inbox
 	mu       sync.Mutex
 	running  []*effect
 	clock    *time.Timer
 	armedFor time.Time // when the timer fires; zero: it is not set
 }
 
-// run performs an effect on this goroutine and records its result. It returns errAbandoned
-// if another goroutine drives the run by then. Without an abandonment no goroutine switch
-// is needed, which makes a turn cheap.
-func (s *effects) run(e *effect) error {
-	s.start(e)
-	returned := false
-	defer func() {
-		if !returned && s.end(e) { // the effect has ended this goroutine
-			s.handOver(e)
-		}
-	}()
-	e.work.perform(e.ctx)
-	if returned = true; !s.end(e) {
-		return errAbandoned
-	}
-	e.work.record(&s.driver.rec, e.cut, false)
-	return nil
+// run performs an effect, waits for it, and records its result.
+func (s *effects) run(e *effect) {
+	done := make(chan *effect, 1)
+	e.done = done
+	s.depart(e)
+	<-done
+	e.work.record(s.rec, e.cut, e.abandoned)
 }
 
-// depart performs an effect on its own goroutine.
+// depart performs an effect on its own goroutine, which sends it to the effect's channel.
 func (s *effects) depart(e *effect) {
 	s.start(e)
 	go func() {
@@ -117,14 +132,14 @@ func (s *effects) depart(e *effect) {
 func (s *effects) arrive(e *effect) {
 	s.mu.Lock()
 	if s.remove(e) {
-		e.done <- e // the channel has room for each effect; the driver may use e again now
+		e.done <- e
 	}
 	s.mu.Unlock()
 }
 
 // start starts an effect's clock.
 func (s *effects) start(e *effect) {
-	e.ctx = newEffectContext(&s.driver.rec, e)
+	e.ctx, e.cancel = newEffectContext(s.rec, e)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := e.began
@@ -138,21 +153,14 @@ func (s *effects) start(e *effect) {
 	s.interruptOne(e) // apply requests that came earlier
 }
 
-// end ends an effect. It reports false if the effect was abandoned already.
-func (s *effects) end(e *effect) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.remove(e)
-}
-
-// remove is end for callers that hold the lock.
+// remove ends an effect. It reports false if the effect was abandoned already. The caller holds the lock.
 func (s *effects) remove(e *effect) bool {
 	i := slices.Index(s.running, e)
 	if i < 0 {
 		return false
 	}
 	s.running = slices.Delete(s.running, i, i+1)
-	e.ctx.cancel(nil)
+	e.cancel(nil)
 	return true
 }
 
@@ -193,34 +201,20 @@ func (s *effects) enforceDeadlines() {
 			}
 			s.arm(now.Add(wait), wait)
 		case e.cut == nil:
-			s.stop(e, errTimeout)
+			s.stop(e, cmp.Or(e.leaving, errTimeout))
 		default:
 			s.remove(e)
-			if e.abandoned = true; e.done == nil {
-				s.handOver(e)
-			} else {
-				e.done <- e // the channel has room for each effect
-			}
+			e.abandoned = true
+			e.done <- e
 		}
 	}
-}
-
-// handOver makes another goroutine record the effect and drive the run, because the effect does not
-// return the driver's goroutine.
-func (s *effects) handOver(e *effect) {
-	s.handed.Add(1)
-	d := s.driver
-	go d.run(func() error {
-		e.work.record(&d.rec, e.cut, e.abandoned)
-		return d.drive()
-	})
 }
 
 // stop ends an effect's context. The caller holds the lock.
 func (s *effects) stop(e *effect, why error) {
 	e.cut = why
 	e.deadline = time.Now().Add(e.grace)
-	e.ctx.cancel(why)
+	e.cancel(why)
 	s.arm(e.deadline, e.grace)
 }
 
@@ -235,10 +229,17 @@ func (s *effects) interrupt() {
 
 // interruptOne is interrupt for one effect. The caller holds the lock.
 func (s *effects) interruptOne(e *effect) {
-	switch cancel, suspend, read := s.driver.inbox.wanted(); {
+	switch cancel, suspend, read := s.inbox.wanted(); {
 	case e.cut != nil:
 	case cancel:
 		s.stop(e, errCancelled)
+	case suspend && e.leaving != nil:
+	case suspend && e.mercy > 0:
+		if until := time.Now().Add(e.mercy); until.Before(e.deadline) {
+			e.deadline = until
+			s.arm(until, e.mercy)
+		}
+		e.leaving = errSuspended
 	case suspend && !e.sheltered:
 		s.stop(e, errSuspended)
 	case read && e.yields:
@@ -265,7 +266,7 @@ func (s *effects) abort() {
 		if t, ok := e.work.(*toolCall); ok && t.child != nil {
 			why = errSuspended // the next owner owns its children too
 		}
-		e.ctx.cancel(why)
+		e.cancel(why)
 	}
 	s.running = s.running[:0]
 }
@@ -312,4 +313,57 @@ func (q *quiet) look(now time.Time) (over bool, again time.Time) {
 		again = end
 	}
 	return false, again
+}
+
+// An effectContext has the run's values, and says whose effect it is for.
+type effectContext struct {
+	context.Context
+	run  string
+	tool string // empty if the effect is no tool call
+	kill time.Duration
+}
+
+// newEffectContext returns the context of an effect: the run's values, and its own end.
+func newEffectContext(r *recorder, e *effect) (context.Context, context.CancelCauseFunc) {
+	c := &effectContext{Context: r.base, run: r.lease.Run, kill: e.kill}
+	if t, ok := e.work.(*toolCall); ok {
+		c.tool = t.inv.Tool
+	}
+	if e.values != nil { // else no entry announces the effect, such as an observation
+		c.Context = e.values
+	}
+	return context.WithCancelCause(c)
+}
+
+// Value returns the run's value for a key.
+func (c *effectContext) Value(key any) any {
+	switch key {
+	case effectKey{}:
+		return c
+	case process.GraceKey{}:
+		return c.kill
+	}
+	return c.Context.Value(key)
+}
+
+// effectKey is the key of the effect in a context.
+type effectKey struct{}
+
+// outside returns a context with the values of an effect's, for a run that the effect's own run
+// accounts for.
+func outside(ctx context.Context) context.Context {
+	return context.WithValue(ctx, effectKey{}, (*effectContext)(nil))
+}
+
+// nested returns an error if the code of an effect would drive another run. What such a run
+// spends would not count against the limits of the effect's run.
+func nested(ctx context.Context) error {
+	c, _ := ctx.Value(effectKey{}).(*effectContext)
+	switch {
+	case c == nil:
+		return nil
+	case c.tool == "":
+		return fmt.Errorf("run %s: a model, an observer or a judge cannot start or resume another run, whose cost would not count against the limits of this one", c.run)
+	}
+	return fmt.Errorf("tool %s of run %s cannot start or resume another run, whose cost would not count against the limits of this one; offer its agent to the model with tool.Agent", c.tool, c.run)
 }

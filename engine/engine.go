@@ -13,6 +13,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/budget"
+	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/internal/redact"
 	"github.com/pawl-run/pawl/journal/memory"
 	"github.com/pawl-run/pawl/progress"
@@ -87,6 +88,9 @@ type Options struct {
 	HooksOf func(pawl.Declaration) []Hook
 	// Watchers observe every run of the engine, and change nothing.
 	Watchers []Watcher
+	// Grace is how long a model call in progress may go on when its run is suspended, so that its
+	// reply need not be bought again. Zero: it is stopped at once.
+	Grace time.Duration
 	// MaxRuns is how many runs the engine drives at once, child runs not counted.
 	// Beyond it, Start, Resume and Fork fail with a [*BusyError] and record nothing, unless
 	// the run was started under the same Key and need not be resumed.
@@ -243,3 +247,65 @@ func (e *Engine) Close() error {
 }
 
 var errClosed = errors.New("the engine is closed")
+
+// A BusyError says that a run cannot be driven now: the engine drives as many as it may, see
+// Options.MaxRuns, or calls to a provider wait for its rate, see [Engine.Ready].
+type BusyError struct {
+	Max int // runs; zero: it is the rate
+
+	Provider string
+	Wait     time.Duration // until calls to it may be made
+}
+
+// Error gives the limit and the remedy.
+func (e *BusyError) Error() string {
+	if e.Max == 0 && e.Provider != "" {
+		return fmt.Sprintf("calls to %s wait %v for the rate that it is asked at; try again later, or raise the rate", e.Provider, e.Wait.Round(time.Second))
+	}
+	return fmt.Sprintf("no more than %s can be driven here at once; try again when one has ended or waits, or raise the limit", display.Count(e.Max, "run"))
+}
+
+// room reports a *BusyError before anything is claimed for a run. Adding the run decides.
+func (e *Engine) room() error {
+	if e.opt.MaxRuns <= 0 {
+		return nil
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.full()
+}
+
+// full is room for a caller that holds mu.
+func (e *Engine) full() error {
+	if e.opt.MaxRuns <= 0 {
+		return nil
+	}
+	n := 0
+	for _, d := range e.live {
+		if !d.rec.hooks.driven {
+			n++
+		}
+	}
+	if n >= e.opt.MaxRuns {
+		return &BusyError{Max: e.opt.MaxRuns}
+	}
+	return nil
+}
+
+// log writes to the operator's log. What is returned as an error, or is in a run's log, is
+// not written here too.
+func (e *Engine) log(level slog.Level, message, run string, attrs ...slog.Attr) {
+	if e.opt.Log == nil {
+		return
+	}
+	defer func() { _ = recover() }() // of a log handler; there is no other log
+	if run != "" {
+		attrs = append([]slog.Attr{slog.String("run", run)}, attrs...)
+	}
+	e.opt.Log.LogAttrs(context.Background(), level, message, attrs...)
+}
+
+// because returns an error as an attribute, without secrets.
+func (e *Engine) because(err error) slog.Attr {
+	return slog.String("error", redact.Text(e.secrets.Scrub(err.Error())))
+}

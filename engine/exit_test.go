@@ -2,7 +2,6 @@ package engine_test
 
 import (
 	"context"
-	"fmt"
 	"iter"
 	"runtime"
 	"strings"
@@ -21,9 +20,7 @@ func TestGoexit(t *testing.T) {
 		runtime.Goexit()
 		return pawl.Output{}, nil
 	}}
-	look := fake{name: "look", effect: pawl.Read, run: func(context.Context, pawl.Invocation) (pawl.Output, error) {
-		return pawl.Output{JSON: []byte("1")}, nil
-	}}
+	look := seeing("look")
 	failing := exit
 	failing.name, failing.effect = "fail", pawl.Read
 	silent, chatty := true, true
@@ -60,9 +57,7 @@ func TestGoexit(t *testing.T) {
 					}
 				}
 				sound(t, e, j, agent, "r")
-				if err := e.Close(); err != nil {
-					t.Error(err)
-				}
+				must(t, e.Close())
 			})
 		})
 	}
@@ -81,22 +76,16 @@ func (f fickle) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk
 	}
 }
 
-// quitter ends its goroutine in place of deciding.
-type quitter struct{ quits *bool }
-
-func (quitter) Name() string { return "quitter" }
-func (q quitter) Next(s *pawl.State) pawl.Step {
-	if *q.quits {
-		runtime.Goexit()
-	}
-	return pawl.ReAct{}.Next(s)
-}
-
 // A loop that ends its goroutine has its run fail, and nobody waits for it for ever.
 func TestGoexitWhileDeciding(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		quits := true
-		agent := pawl.Agent{Name: "brave", Model: turns(), Loop: quitter{&quits}}
+		agent := pawl.Agent{Name: "brave", Model: turns(), Loop: looping(func(s *pawl.State) pawl.Step {
+			if quits {
+				runtime.Goexit()
+			}
+			return pawl.ReAct{}.Next(s)
+		})}
 		j := newTap()
 		e := engine.New(j, nil)
 		res := ends(t, begin(t, e, agent), pawl.StatusFailed)
@@ -107,30 +96,4 @@ func TestGoexitWhileDeciding(t *testing.T) {
 		ends(t, resume(t, e, agent), pawl.StatusSuccess)
 		sound(t, e, j, agent, "r")
 	})
-}
-
-// A nil pointer as an error is one that cannot be read. It counts as a panic of the code that
-// returned it: a panic of a tool does not end the run.
-func TestNilPointerAsError(t *testing.T) {
-	var none *pawl.ModelError
-	pay := fake{name: "pay", effect: pawl.Write, run: func(context.Context, pawl.Invocation) (pawl.Output, error) {
-		return pawl.Output{}, none
-	}}
-	look := fake{name: "look", effect: pawl.Read, run: func(context.Context, pawl.Invocation) (pawl.Output, error) {
-		return pawl.Output{}, none
-	}}
-	model := turns([]pawl.Call{call("pay", 1)}, []pawl.Call{call("look", 1), call("look", 2)})
-	j := newTap()
-	ends(t, begin(t, engine.New(j, nil), pawl.Agent{Name: "a", Model: model, Tools: []pawl.Tool{pay, look}}), pawl.StatusSuccess)
-	for c := range loaded(t, j, "r").Calls() {
-		if c.Status != pawl.ToolFailed || !strings.Contains(c.Error, "the tool panicked") {
-			t.Errorf("%s: %v, %q", c.ID, c.Status, c.Error)
-		}
-	}
-	r, err := engine.Run(t.Context(), pawl.Agent{Name: "a", Model: pawl.ModelFunc(func(context.Context, pawl.Request) (pawl.Reply, error) {
-		return pawl.Reply{}, fmt.Errorf("wrapped: %w", none)
-	})}, "go")
-	if err != nil || !strings.Contains(r.Verdict.Detail, "the model panicked") {
-		t.Error(r.Verdict, err)
-	}
 }

@@ -97,12 +97,10 @@ func TestFencedFirst(t *testing.T) {
 				return
 			}
 			// The record shows that the call was never started, so only that resolution is accepted.
-			if err := e.Resolve(t.Context(), "r", "c_1", "boss", engine.Resolution{Happened: json.RawMessage(`1`)}); err == nil || !strings.Contains(err.Error(), "was never started") {
+			if err := e.Resolve(t.Context(), "r", "c_1", "boss", engine.Happened(json.RawMessage(`1`))); err == nil || !strings.Contains(err.Error(), "was never started") {
 				t.Errorf("settled as happened: %v", err)
 			}
-			if err := e.Resolve(t.Context(), "r", "c_1", "boss", engine.Resolution{DidNotHappen: true}); err != nil {
-				t.Error(err)
-			}
+			must(t, e.Resolve(t.Context(), "r", "c_1", "boss", engine.DidNotHappen()))
 			res := ends(t, resume(t, e, agent), pawl.StatusSuccess)
 			if res.ToolCalls != 1 {
 				t.Errorf("%d calls", res.ToolCalls)
@@ -143,8 +141,8 @@ func TestSettledAgainstTheRecord(t *testing.T) {
 			}
 			ends(t, resume(t, e, agent), pawl.StatusWaitingDoubt) // its tool is not asked, as it cannot tell
 			for _, err := range []error{
-				e.Resolve(t.Context(), "r", "c_1", "boss", engine.Resolution{DidNotHappen: true}),
-				e.Resolve(t.Context(), "r", "c_1", "boss", engine.Resolution{Happened: json.RawMessage(`1`)}),
+				e.Resolve(t.Context(), "r", "c_1", "boss", engine.DidNotHappen()),
+				e.Resolve(t.Context(), "r", "c_1", "boss", engine.Happened(json.RawMessage(`1`))),
 			} {
 				conflict := (*pawl.SignalConflictError)(nil)
 				switch {
@@ -190,45 +188,6 @@ func TestResumedOnAnotherHost(t *testing.T) {
 	agent := supervisedPayer(process.CallDir{Boot: "there", At: time.Now(), Path: "/nowhere/at/all"}.String())
 	dies(t, j, e, agent)
 	ends(t, resume(t, e, agent), pawl.StatusWaitingDoubt)
-}
-
-// A tool knows more about a doubt than a person who could not ask it.
-func TestToolBeforePerson(t *testing.T) {
-	j := newTap()
-	e := engine.New(j, nil)
-	paid, tells := 0, false
-	pay := sure{fake{name: "pay", effect: pawl.Write, run: func(context.Context, pawl.Invocation) (pawl.Output, error) {
-		paid++
-		return pawl.Output{JSON: json.RawMessage(`1`)}, nil
-	}}, &tells}
-	agent := pawl.Agent{Name: "payer", Model: turns([]pawl.Call{call("pay", 1)}), Tools: []pawl.Tool{pay}}
-	dies(t, j, e, agent)
-	ends(t, resume(t, e, agent), pawl.StatusWaitingDoubt)
-	for _, r := range []engine.Resolution{{}, {Happened: json.RawMessage("1"), DidNotHappen: true}, {Happened: json.RawMessage("{")}} {
-		if e.Resolve(t.Context(), "r", "c_1", "boss", r) == nil {
-			t.Errorf("%+v resolved the outcome", r)
-		}
-	}
-	must(t, e.Resolve(t.Context(), "r", "c_1", "boss", engine.Resolution{DidNotHappen: true}))
-	tells = true
-	ends(t, resume(t, e, agent), pawl.StatusSuccess)
-	if paid != 0 {
-		t.Errorf("a call that its tool knows to have happened was made %d times more", paid)
-	}
-	sound(t, e, j, agent, "r")
-}
-
-// sure is a tool that can tell that its call happened, once it can tell.
-type sure struct {
-	fake
-	tells *bool
-}
-
-func (s sure) Reconcile(context.Context, pawl.Invocation) (pawl.Output, bool, error) {
-	if !*s.tells {
-		return pawl.Output{}, false, errors.New("the line is dead")
-	}
-	return pawl.Output{JSON: json.RawMessage(`1`)}, true, nil
 }
 
 // A fork does not look for its call in the file of another run's call.
@@ -281,41 +240,13 @@ func TestNotRun(t *testing.T) {
 				synctest.Wait()
 				must(t, e.Cancel(t.Context(), "r", "boss", "enough"))
 			}
-			if _, err := wait(t, h); err != nil {
-				t.Fatal(err)
-			}
+			_, err := wait(t, h)
+			must(t, err)
 			s := loaded(t, j, "r")
 			if c, _ := s.Call("c_1"); c.Phase != pawl.PhaseAnswered || c.Status != tt.want || c.Error != "not run: the line is dead" {
 				t.Errorf("%s: %v, %v, %q", name, c.Phase, c.Status, c.Error)
 			}
-			if err := e.Close(); err != nil {
-				t.Error(err)
-			}
+			must(t, e.Close())
 		}
 	})
-}
-
-// The calls of a child are set apart from those of the child of an earlier run by
-// the same id, as the calls of its parent are.
-func TestKeysOfChildren(t *testing.T) {
-	keys := map[string]bool{}
-	for range 2 {
-		j := newTap()
-		e := engine.New(j, nil)
-		agent := boss(paying(new(ledger)))
-		agent.Policies = nil
-		h, err := e.Start(t.Context(), agent, "go", &engine.StartOptions{Key: "k"})
-		must(t, err)
-		ends(t, h, pawl.StatusSuccess)
-		s := loaded(t, j, h.ID()+".c_1")
-		for c := range s.Calls() {
-			if keys[c.Key] {
-				t.Errorf("key %s is used by two runs", c.Key)
-			}
-			keys[c.Key] = true
-		}
-	}
-	if len(keys) != 2 {
-		t.Errorf("the keys are %v", keys)
-	}
 }

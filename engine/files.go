@@ -289,7 +289,7 @@ func ReadFile(path string) (pawl.File, error) {
 	case len(data) > MaxFileBytes:
 		return pawl.File{}, &FileError{path, fmt.Errorf("it has more than %d MiB", MaxFileBytes>>20)}
 	}
-	return pawl.File{Name: filepath.Base(path), Data: data}, nil
+	return pawl.File{Name: filepath.Base(path), Data: wire.Unmarked(data)}, nil
 }
 
 // bare returns the error of a file without its name.

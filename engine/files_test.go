@@ -157,9 +157,8 @@ func TestFilesSurvive(t *testing.T) {
 		var file bytes.Buffer
 		must(t, archive.Export(t.Context(), j, run, &file, &archive.Options{Raw: true}))
 		other := memory.New()
-		if _, err := archive.Import(t.Context(), other, &file); err != nil {
-			t.Fatal(err)
-		}
+		_, err = archive.Import(t.Context(), other, &file)
+		must(t, err)
 		next, err := engine.New(other, secret).Start(t.Context(), reader(&seen), "Again.", &engine.StartOptions{Thread: "t"})
 		must(t, err)
 		if r, err := next.Wait(t.Context()); err != nil || r.Answer != "Read." {

@@ -126,9 +126,7 @@ func TestForkEdits(t *testing.T) {
 			if !strings.Contains(log.String(), tt.log) || !strings.Contains(log.String(), fmt.Sprintf(`"seq":%d,"owner"`, at-1)) {
 				t.Errorf("the log lacks %s:\n%s", tt.log, &log)
 			}
-			if _, err := eng.Replay(ctx, agent, second.Run); err != nil {
-				t.Error(err)
-			}
+			replays(t, eng, agent, second.Run)
 			if state, err := engine.Load(ctx, j, first.Run); err != nil || state.Answer() != first.Answer {
 				t.Errorf("the first run now says %q, %v", state.Answer(), err)
 			}

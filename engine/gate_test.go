@@ -3,7 +3,6 @@ package engine_test
 import (
 	"context"
 	"iter"
-	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -75,58 +74,6 @@ func TestRunsShareTheGate(t *testing.T) {
 		}
 		e.Close()
 	})
-}
-
-// A stream that goes quiet is given up on long before the call's own time, and
-// one that only takes long is not.
-func TestQuietStream(t *testing.T) {
-	tests := map[string]struct {
-		gaps []time.Duration // before each chunk
-		want string          // in the failure's message; empty: none
-		took time.Duration   // at most
-	}{
-		"nothing":     {[]time.Duration{time.Hour}, "nothing came within 5m0s", 7 * time.Minute},
-		"begins":      {[]time.Duration{time.Second, time.Hour}, "then nothing came for 3m0s", 5 * time.Minute},
-		"slow":        {[]time.Duration{4 * time.Minute, 2 * time.Minute, 2 * time.Minute, time.Minute}, "", 10 * time.Minute},
-		"never ready": {[]time.Duration{time.Minute, time.Minute, time.Minute, time.Minute, time.Minute, time.Minute, time.Minute, time.Minute, time.Minute, time.Minute, time.Minute}, "no reply within 10m0s", 11 * time.Minute},
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				agent := pawl.Agent{Name: "quiet", Limits: pawl.Limits{Attempts: 1}, Model: remote{func(ctx context.Context, _ pawl.Request, yield func(pawl.Chunk, error) bool) {
-					for _, gap := range tt.gaps {
-						select {
-						case <-time.After(gap):
-						case <-ctx.Done():
-							yield(pawl.Chunk{}, ctx.Err())
-							return
-						}
-						if !yield(pawl.Chunk{}, nil) {
-							return
-						}
-					}
-					reply := pawl.Say("done")
-					yield(pawl.Chunk{Reply: &reply}, nil)
-				}}}
-				begun := time.Now()
-				e := engine.New(memory.New(), nil)
-				h, err := e.Start(t.Context(), agent, "go", nil)
-				must(t, err)
-				res, err := h.Wait(t.Context())
-				must(t, err)
-				if d := time.Since(begun); d > tt.took {
-					t.Errorf("it took %v, want at most %v", d, tt.took)
-				}
-				switch {
-				case tt.want == "" && res.Status != pawl.StatusSuccess:
-					t.Errorf("%v: %s, want a success", res.Verdict, res.Verdict.Detail)
-				case tt.want != "" && (res.Status != pawl.StatusFailed || !strings.Contains(res.Verdict.Detail, tt.want)):
-					t.Errorf("%v: %s, want a failure with %q", res.Verdict, res.Verdict.Detail, tt.want)
-				}
-				e.Close()
-			})
-		})
-	}
 }
 
 // A run that has less time than its provider wants does not wait at the gate

@@ -5,8 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -15,39 +13,6 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
 )
-
-// Each test here holds one promise by itself, so that breaking the promise (see
-// TestBrokenPromises) fails it for that reason.
-
-// TestIntentFirst: when a model is called or a tool runs, the journal has said
-// so already.
-func TestIntentFirst(t *testing.T) {
-	j := newTap()
-	effects := 0
-	said := func(what string) {
-		effects++
-		log := logOf(t, j, "r")
-		if len(log) == 0 || !strings.Contains(log[len(log)-1], what) && !strings.Contains(strings.Join(log, "\n"), what) {
-			t.Errorf("effect %d: the journal does not say %s", effects, what)
-		}
-	}
-	agent := spender(func(inv pawl.Invocation) { said(fmt.Sprintf(`"type":"tool.started","data":{"call":%q`, inv.Call)) })
-	for i, tool := range agent.Tools { // one at a time, so that what is counted is not raced for
-		tool := tool.(fake)
-		tool.effect = pawl.Write
-		agent.Tools[i] = tool
-	}
-	turn, model := 0, agent.Model.(pawl.ModelFunc)
-	agent.Model = pawl.ModelFunc(func(ctx context.Context, r pawl.Request) (pawl.Reply, error) {
-		turn++
-		said(fmt.Sprintf(`"iteration":%d,"type":"model.called"`, turn))
-		return model(ctx, r)
-	})
-	ends(t, begin(t, engine.New(j, nil), agent), pawl.StatusSuccess)
-	if effects != 13 {
-		t.Errorf("there were %d effects, not 13", effects)
-	}
-}
 
 // TestFinishedBesideOthers: what a call came to is durable while those beside it
 // still run, whether it came back alone or with others.
@@ -121,120 +86,6 @@ func TestBackTogether(t *testing.T) {
 	})
 }
 
-// TestLostCallsAreBooked: a model call that is lost in flight costs what was
-// reserved for it, so however often its owner dies, no more is sent than fits.
-func TestLostCallsAreBooked(t *testing.T) {
-	j := newTap()
-	sent, killed := 0, false
-	agent := pawl.Agent{Name: "a", Limits: pawl.Limits{Tokens: 15_000}, Sampling: pawl.Sampling{MaxTokens: 4000}}
-	agent.Model = pawl.ModelFunc(func(context.Context, pawl.Request) (pawl.Reply, error) {
-		sent++
-		killed = true // nothing of what follows reaches the journal
-		return pawl.Say("done"), nil
-	})
-	j.on(func(_ pawl.Batch, write func() error) error {
-		if killed {
-			return errDisk
-		}
-		return write()
-	})
-	e := engine.New(j, nil)
-	h := begin(t, e, agent)
-	for range 20 {
-		if _, err := wait(t, h); err != nil && !errors.Is(err, errDisk) {
-			t.Fatal(err)
-		}
-		was := killed
-		killed = false
-		s := loaded(t, j, "r")
-		if !was {
-			if s.Status() != pawl.StatusExhausted || s.Tokens() > 15_000 || s.Tokens() < 3*4000 {
-				t.Errorf("the run is %v at %d tokens", s.Status(), s.Tokens())
-			}
-			if sent != 4 { // three of 4,000 tokens and a few, and one of what is left of 15,000
-				t.Errorf("%d requests were sent", sent)
-			}
-			return
-		}
-		h = resume(t, e, agent)
-	}
-	t.Errorf("after %d requests the run is not over", sent)
-}
-
-// TestKeyStays: a call that is driven again has the key it had.
-func TestKeyStays(t *testing.T) {
-	for _, effect := range []pawl.Effect{pawl.Read, pawl.Idempotent, pawl.Write} {
-		j := newTap()
-		var keys []string
-		agent := pawl.Agent{Name: "a", Model: turns([]pawl.Call{call("put", 1)}), Tools: []pawl.Tool{
-			fake{name: "put", effect: effect, run: func(_ context.Context, inv pawl.Invocation) (pawl.Output, error) {
-				keys = append(keys, inv.Key)
-				return pawl.Output{JSON: json.RawMessage(`"put"`)}, nil
-			}},
-		}}
-		e := engine.New(j, nil)
-		dies := true
-		j.on(func(b pawl.Batch, write func() error) error {
-			if dies && has(b, "tool.finished") {
-				return errDisk
-			}
-			return write()
-		})
-		if _, err := wait(t, begin(t, e, agent)); !errors.Is(err, errDisk) {
-			t.Fatal(err)
-		}
-		dies = false
-		settleAll(t, e, agent, "r", func(string) bool { return false })
-		if len(keys) != 2 || keys[0] != keys[1] || keys[0] == "" {
-			t.Errorf("the keys of the %v are %q", effect, keys)
-		}
-	}
-}
-
-// TestWriteOnce: a Write that was running when its run lost its owner is nobody's
-// to repeat.
-func TestWriteOnce(t *testing.T) {
-	j, l := newTap(), new(ledger)
-	agent := pawl.Agent{Name: "a", Model: turns([]pawl.Call{call("pay", 1)}), Tools: []pawl.Tool{
-		fake{name: "pay", effect: pawl.Write, run: func(_ context.Context, inv pawl.Invocation) (pawl.Output, error) {
-			l.add(inv)
-			return pawl.Output{JSON: json.RawMessage(`"paid"`)}, nil
-		}},
-	}}
-	e := engine.New(j, nil)
-	j.on(func(b pawl.Batch, write func() error) error {
-		if has(b, "tool.finished") {
-			return errDisk
-		}
-		return write()
-	})
-	if _, err := wait(t, begin(t, e, agent)); !errors.Is(err, errDisk) {
-		t.Fatal(err)
-	}
-	j.on(nil)
-	for range 3 {
-		h := resume(t, e, agent)
-		res, err := wait(t, h)
-		if err != nil || res.Status != pawl.StatusWaitingDoubt || len(res.Pending) != 1 || l.len() != 1 {
-			t.Fatalf("the run is %v and waits for %v; it paid %d times (%v)", res.Status, res.Pending, l.len(), err)
-		}
-	}
-}
-
-// TestReuse: an Idempotent call that succeeded is not made again.
-func TestReuse(t *testing.T) {
-	l := new(ledger)
-	put := fake{name: "put", effect: pawl.Idempotent, run: func(_ context.Context, inv pawl.Invocation) (pawl.Output, error) {
-		l.add(inv)
-		return pawl.Output{JSON: json.RawMessage(`"put"`)}, nil
-	}}
-	agent := pawl.Agent{Name: "a", Model: turns([]pawl.Call{call("put", 1)}, []pawl.Call{call("put", 2), call("put", 1)}, []pawl.Call{call("put", 1)}), Tools: []pawl.Tool{put}}
-	ends(t, begin(t, engine.New(newTap(), nil), agent), pawl.StatusSuccess)
-	if want := []string{"put c_1", "put c_2"}; !slices.Equal(l.lines, want) {
-		t.Errorf("%q ran, not %q", l.lines, want)
-	}
-}
-
 // TestDecisionIsForOneCall: that one call was approved says nothing of its equal.
 func TestDecisionIsForOneCall(t *testing.T) {
 	j, l := newTap(), new(ledger)
@@ -248,48 +99,6 @@ func TestDecisionIsForOneCall(t *testing.T) {
 		if res, err := wait(t, resume(t, e, agent)); err != nil || res.Status != want || l.len() != n+1 {
 			t.Fatalf("after %d decisions the run is %v, and it paid %d times: %v", n+1, res.Status, l.len(), err)
 		}
-	}
-}
-
-// TestStaleDecision: a decision that comes after its request was withdrawn says
-// nothing about the one that took its place.
-func TestStaleDecision(t *testing.T) {
-	j, l := newTap(), new(ledger)
-	agent := payer(l, call("pay", 1))
-	e := engine.New(j, nil)
-	ends(t, begin(t, e, agent), pawl.StatusWaitingApproval)
-	var asked uint64
-	for entry := range entriesOf(t, j, "r") {
-		if _, ok := entry.Event.(pawl.ApprovalRequested); ok {
-			asked = entry.Seq
-		}
-	}
-	ends(t, resume(t, e, agent), pawl.StatusWaitingApproval) // which requests the approval again
-	late := pawl.Signal{Run: "r", Kind: pawl.SignalDecision, Request: fmt.Sprint("c_1.", asked), By: "me", Body: json.RawMessage(`{"approve":true}`), Time: time.Now()}
-	if _, err := j.Send(t.Context(), late); err != nil {
-		t.Fatal(err)
-	}
-	ends(t, resume(t, e, agent), pawl.StatusWaitingApproval)
-	if l.len() > 0 {
-		t.Error("it paid on a decision about a request that was withdrawn")
-	}
-}
-
-// TestWitnessAgain: what an approved call relies on is looked at once more as it starts.
-func TestWitnessAgain(t *testing.T) {
-	j, l := newTap(), new(ledger)
-	agent := payer(l, call("pay", 1))
-	world := "as it was"
-	agent.Tools = []pawl.Tool{witnessed{agent.Tools[0].(fake), func(context.Context) (map[string]string, error) {
-		return map[string]string{"ledger": world}, nil
-	}}}
-	e := engine.New(j, nil)
-	ends(t, begin(t, e, agent), pawl.StatusWaitingApproval)
-	must(t, e.Approve(t.Context(), "r", "c_1", "me", nil))
-	world = "another"
-	ends(t, resume(t, e, agent), pawl.StatusWaitingApproval)
-	if l.len() > 0 {
-		t.Error("it paid in a world that nobody approved of")
 	}
 }
 
@@ -373,7 +182,7 @@ func TestResultsGivenAreCapped(t *testing.T) {
 	}
 	j.on(nil)
 	ends(t, resume(t, e, agent), pawl.StatusWaitingDoubt)
-	must(t, e.Resolve(t.Context(), "r", "c_2", "x", engine.Resolution{Happened: long}))
+	must(t, e.Resolve(t.Context(), "r", "c_2", "x", engine.Happened(long)))
 	ends(t, resume(t, e, agent), pawl.StatusSuccess)
 	results := 0
 	for _, m := range last.Messages {

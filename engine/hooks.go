@@ -67,17 +67,19 @@ const hookTime = 30 * time.Second
 
 // askHooks shows the hooks the entries that were appended since the last call. The entries
 // are made durable first, so that a hook sees nothing that could still vanish. All
-// directions are appended before anything is decided.
-func (d *driver) askHooks() error {
+// directions are appended before anything is decided. It reports whether it showed any:
+// meanwhile signals may have arrived.
+func (d *driver) askHooks() (asked bool, err error) {
 	if len(d.rec.hooks.unseen) == 0 {
-		return nil
+		return false, nil
 	}
 	if err := d.rec.flush(); err != nil {
-		return err
+		return false, err
 	}
 	c := newHookCall(&d.rec, d.rec.hooks.unseen)
 	c.effect = effect{work: c, limit: hookTime, grace: time.Second, sheltered: true, began: time.Now()}
-	return d.effects.run(&c.effect)
+	d.effects.run(&c.effect)
+	return true, nil
 }
 
 // hookCall shows entries to the hooks.
@@ -151,7 +153,7 @@ func (c *hookCall) record(r *recorder, _ error, abandoned bool) {
 				pawl.CancelRequested{By: "hook " + d.hook, Reason: reason})
 			continue
 		}
-		retry := r.state.Retry(d.hook, reason, d.entry)
+		retry := r.state.Internals().Retry(d.hook, reason, d.entry)
 		if d.Budget > 0 && retry.Refused == "" && r.hooks.retried[d.hook] >= d.Budget {
 			retry.Direction, retry.Refused = "retry refused", fmt.Sprintf("its budget of %d is used up", d.Budget)
 		}
@@ -239,7 +241,7 @@ func copied(e pawl.Entry) (pawl.Entry, error) {
 // parents are read from the journal.
 func (e *Engine) hooksOf(d pawl.Declaration, above []Hook, driven bool, parent string) []Hook {
 	if parent != "" && !driven {
-		if s, _, err := e.loadChild(context.Background(), parent); err == nil { // without its parent's log it has its own hooks
+		if s, err := e.loadChild(context.Background(), parent); err == nil { // without its parent's log it has its own hooks
 			above = e.hooksOf(s.Declaration(), nil, false, ParentOf(s))
 		}
 	}

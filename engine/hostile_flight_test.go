@@ -8,7 +8,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/pawl-run/pawl"
@@ -83,78 +82,6 @@ func TestLeftBehind(t *testing.T) {
 	soon(t, "all come back", func() bool { return away.Load() == 0 })
 }
 
-// Calls that come back just when their time is over, or their grace, are
-// answered once, one way or the other.
-func TestAtTheDeadline(t *testing.T) {
-	const limit = 2 * time.Millisecond
-	var n atomic.Int64
-	run := func(ctx context.Context, inv pawl.Invocation) (pawl.Output, error) {
-		switch d := time.Duration(n.Add(1)%7-3) * 100 * time.Microsecond; inv.Tool {
-		case "limit":
-			time.Sleep(limit + d)
-		case "grace":
-			<-ctx.Done()
-			time.Sleep(20*time.Millisecond + d)
-		}
-		return pawl.Output{JSON: []byte("1")}, nil
-	}
-	agent := pawl.Agent{Name: "punctual", Tools: []pawl.Tool{
-		quick{fake{name: "limit", effect: pawl.Read, limit: limit, run: run}},
-		quick{fake{name: "grace", effect: pawl.Read, limit: limit, run: run}},
-	}}
-	var plan [][]pawl.Call
-	for i := range 30 {
-		plan = append(plan, []pawl.Call{call("limit", i)}, []pawl.Call{call("grace", i)}, []pawl.Call{call("grace", -i), call("limit", -i)})
-	}
-	agent.Model = turns(plan...)
-	agent.Limits = pawl.Limits{Iterations: 1000, ToolErrors: 1000}
-	j := memory.New()
-	e := engine.New(j, nil)
-	var all sync.WaitGroup
-	for range 3 {
-		all.Go(func() {
-			h, err := e.Start(t.Context(), agent, "go", nil)
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			if res, err := h.Wait(t.Context()); err != nil || res.Status != pawl.StatusSuccess {
-				t.Error(res.Verdict, err)
-			}
-			replays(t, e, agent, h.ID())
-		})
-	}
-	all.Wait()
-}
-
-// Parking and cancelling are heeded at once while a run sleeps before a retry.
-func TestPokedAsleep(t *testing.T) {
-	agent := pawl.Agent{Name: "sleepy", Model: pawl.ModelFunc(func(context.Context, pawl.Request) (pawl.Reply, error) {
-		return pawl.Reply{}, &pawl.ModelError{Class: pawl.ClassOverloaded, Message: "later"}
-	})}
-	asleep := func(int) time.Duration { return time.Minute }
-	for i := range 40 {
-		j := newTap()
-		e := engine.New(j, &engine.Options{Backoff: asleep})
-		ctx, park := context.WithCancel(t.Context())
-		h, err := e.Start(ctx, agent, "go", &engine.StartOptions{ID: "r"})
-		must(t, err)
-		time.Sleep(time.Duration(i) * 20 * time.Microsecond)
-		switch i % 3 {
-		case 0:
-			park()
-			ends(t, h, pawl.StatusPaused)
-		case 1:
-			must(t, e.Cancel(t.Context(), "r", "x", "enough"))
-			ends(t, h, pawl.StatusCancelled)
-		case 2:
-			must(t, e.Close())
-			ends(t, h, pawl.StatusPaused)
-		}
-		park()
-	}
-}
-
 // streamer says its answer piece by piece.
 type streamer int
 
@@ -168,54 +95,6 @@ func (n streamer) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chu
 		reply, err := turns([]pawl.Call{call("look", 1)}, []pawl.Call{call("look", 2)}).(pawl.ModelFunc)(ctx, r)
 		yield(pawl.Chunk{Reply: &reply}, err)
 	}
-}
-
-// slowClaim is a journal that answers a claim only once it is let.
-type slowClaim struct {
-	*memory.Journal
-	answer chan bool
-}
-
-func (s slowClaim) Claim(ctx context.Context, c pawl.Claim) (pawl.Lease, error) {
-	l, err := s.Journal.Claim(ctx, c)
-	if c.New {
-		<-s.answer
-	}
-	return l, err
-}
-
-// Close waits for a call that has claimed a run, which another engine can begin afterwards.
-func TestCloseWaitsForStart(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		j := memory.New()
-		slow := slowClaim{j, make(chan bool)}
-		e := engine.New(slow, nil)
-		agent, o := pawl.Agent{Name: "looker", Model: turns()}, &engine.StartOptions{ID: "r"}
-		var started error
-		closed := false
-		go func() { _, started = e.Start(t.Context(), agent, "go", o) }()
-		synctest.Wait()
-		go func() {
-			if err := e.Close(); err != nil {
-				t.Error(err)
-			}
-			closed = true
-		}()
-		synctest.Wait()
-		if closed {
-			t.Error("Close did not wait")
-		}
-		close(slow.answer)
-		synctest.Wait()
-		if started == nil || !closed {
-			t.Errorf("started: %v, closed: %v", started, closed)
-		}
-		if h, err := engine.New(j, nil).Start(t.Context(), agent, "go", o); err != nil {
-			t.Error(err)
-		} else if _, err := h.Wait(t.Context()); err != nil {
-			t.Error(err)
-		}
-	})
 }
 
 // Closing while runs begin leaves none running, none owned, and hangs nowhere.
@@ -250,9 +129,7 @@ func TestCloseWhileStarting(t *testing.T) {
 			})
 		}
 		all.Wait()
-		if err := e.Close(); err != nil {
-			t.Error(err)
-		}
+		must(t, e.Close())
 		for head, err := range j.List(t.Context(), pawl.Query{}) {
 			if err != nil || !head.Lease.Until.IsZero() {
 				t.Errorf("run %s is owned by %q, %v", head.Run, head.Lease.Owner, err)

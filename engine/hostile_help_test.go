@@ -21,7 +21,6 @@ type tap struct {
 	mu     sync.Mutex
 	append func(b pawl.Batch, write func() error) error
 	claim  func(c pawl.Claim, take func() (pawl.Lease, error)) (pawl.Lease, error)
-	late   *pawl.Batch // acknowledged, but not written
 }
 
 func newTap() *tap { return &tap{Journal: memory.New()} }
@@ -42,7 +41,7 @@ func (j *tap) Append(ctx context.Context, b pawl.Batch) error {
 	j.mu.Lock()
 	f := j.append
 	j.mu.Unlock()
-	write := func() error { return j.commit(ctx, b) }
+	write := func() error { return j.Journal.Append(ctx, b) }
 	if f == nil {
 		return write()
 	}
@@ -53,7 +52,7 @@ func (j *tap) Claim(ctx context.Context, c pawl.Claim) (pawl.Lease, error) {
 	j.mu.Lock()
 	f := j.claim
 	j.mu.Unlock()
-	take := func() (pawl.Lease, error) { return j.take(ctx, c) }
+	take := func() (pawl.Lease, error) { return j.Journal.Claim(ctx, c) }
 	if f == nil {
 		return take()
 	}
@@ -80,21 +79,19 @@ type fake struct {
 }
 
 func (f fake) Info() pawl.ToolInfo {
-	switch {
-	case broken == "a lost Write is not run again" && f.effect == pawl.Write:
-		f.effect = pawl.Idempotent
-	case broken == "equal calls are answered from the log" && f.effect == pawl.Idempotent:
-		f.effect = pawl.Write
-	}
 	return pawl.ToolInfo{Name: f.name, Description: "Does " + f.name + ".", Effect: f.effect, Timeout: f.limit, Client: f.client,
 		Input: json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer"}}}`)}
 }
 
 func (f fake) Run(ctx context.Context, inv pawl.Invocation) (pawl.Output, error) {
-	if broken == "a further attempt has the same key" {
-		inv.Key += fmt.Sprint(".", inv.Attempt)
-	}
 	return f.run(ctx, inv)
+}
+
+// seeing is a Read that returns at once.
+func seeing(name string) fake {
+	return fake{name: name, effect: pawl.Read, run: func(context.Context, pawl.Invocation) (pawl.Output, error) {
+		return pawl.Output{JSON: []byte(`"seen"`)}, nil
+	}}
 }
 
 // quick is a fake whose grace is short, so that leaving it behind is.
@@ -191,9 +188,9 @@ func settleAll(t *testing.T, e *engine.Engine, agent pawl.Agent, run string, hap
 		}
 		for _, p := range res.Pending {
 			if happened(p.Call) {
-				err = e.Resolve(t.Context(), run, p.Call, "test", engine.Resolution{Happened: fmt.Appendf(nil, "%q", "result of "+p.Call)})
+				err = e.Resolve(t.Context(), run, p.Call, "test", engine.Happened(fmt.Appendf(nil, "%q", "result of "+p.Call)))
 			} else {
-				err = e.Resolve(t.Context(), run, p.Call, "test", engine.Resolution{DidNotHappen: true})
+				err = e.Resolve(t.Context(), run, p.Call, "test", engine.DidNotHappen())
 			}
 			if err != nil {
 				t.Fatalf("settle %s: %v", p.Call, err)

@@ -60,97 +60,6 @@ func TestKeyRace(t *testing.T) {
 	}
 }
 
-// Killed at any append of its first step, a run under a key is one run when it is
-// started again, and goes on.
-func TestKeyKilled(t *testing.T) {
-	for _, durable := range []bool{false, true} {
-		synctest.Test(t, func(t *testing.T) {
-			j, l := newTap(), new(ledger)
-			agent := spender(l.add)
-			o := &engine.StartOptions{Key: "k"}
-			j.on(func(_ pawl.Batch, write func() error) error {
-				if durable {
-					if err := write(); err != nil {
-						t.Error(err)
-					}
-				}
-				return errors.New("killed")
-			})
-			j.onClaim(func(c pawl.Claim, take func() (pawl.Lease, error)) (pawl.Lease, error) {
-				if c.Epoch > 0 { // the dead let go of nothing
-					return pawl.Lease{}, errors.New("killed")
-				}
-				return take()
-			})
-			if _, err := engine.New(j, &engine.Options{Owner: &engine.Owner{User: "dead"}}).Start(t.Context(), agent, "go", o); err == nil || !strings.Contains(err.Error(), "killed") {
-				t.Fatal(err)
-			}
-			j.on(nil)
-			j.onClaim(nil)
-			e := engine.New(j, nil)
-			h, err := e.Start(t.Context(), agent, "go", o)
-			must(t, err)
-			r, err := h.Wait(t.Context())
-			if durable { // nobody knows yet that its owner is gone; when the lease has lapsed, everybody does
-				if err != nil || r.Status != pawl.StatusInterrupted || !r.Resumable || !h.Found() {
-					t.Fatal(r.Status, err)
-				}
-				h, err = e.Start(t.Context(), agent, "go", o)
-				must(t, err)
-				r, err = wait(t, h)
-			}
-			if err != nil || r.Status != pawl.StatusSuccess || h.Found() != durable || l.count("pay c_3") != 1 {
-				t.Errorf("%v, %v, found %v, %v", r.Status, err, h.Found(), l.lines)
-			}
-			sound(t, e, j, agent, r.Run)
-			heads := 0
-			for range j.List(t.Context(), pawl.Query{}) {
-				heads++
-			}
-			if heads != 1 {
-				t.Errorf("there are %d runs", heads)
-			}
-			time.Sleep(time.Minute)
-		})
-	}
-}
-
-// What differs under one key is refused, and named together with the first.
-func TestKeyConflict(t *testing.T) {
-	j := memory.New()
-	agent, _ := chatter()
-	e := engine.New(j, nil)
-	h, err := e.Start(t.Context(), agent, "one", &engine.StartOptions{Key: "k"})
-	must(t, err)
-	ends(t, h, pawl.StatusSuccess)
-	other := agent
-	other.Prompt = "Be brief."
-	for _, c := range []struct {
-		agent pawl.Agent
-		input string
-		parts []string
-	}{{agent, "two", []string{"input"}}, {other, "one", []string{"prompt"}}, {other, "two", []string{"prompt", "input"}}} {
-		_, err := e.Start(t.Context(), c.agent, c.input, &engine.StartOptions{Key: "k"})
-		var conflict *engine.KeyError
-		if !errors.As(err, &conflict) || conflict.Run != h.ID() || cmp.Diff(conflict.Parts, c.parts) != "" {
-			t.Errorf("%s: %v", c.input, err)
-		}
-	}
-	for _, o := range []*engine.StartOptions{{Key: "l"}, {Key: "k", Thread: "talk"}, {}} {
-		again, err := e.Start(t.Context(), agent, "one", o)
-		if err != nil || again.ID() == h.ID() || again.Found() {
-			t.Errorf("%+v: %v", o, err)
-		} else {
-			ends(t, again, pawl.StatusSuccess)
-		}
-	}
-	limited := agent
-	limited.Limits.Tokens = 10 // which bounds the other run no more
-	if again, err := e.Start(t.Context(), limited, "one", &engine.StartOptions{Key: "k"}); err != nil || again.ID() != h.ID() {
-		t.Error(err)
-	}
-}
-
 // A run that somebody else drives, or that waits, is found as it stands; watching it
 // ends with the context or the engine, and the run does not.
 func TestKeyFound(t *testing.T) {
@@ -179,9 +88,7 @@ func TestKeyFound(t *testing.T) {
 		if _, err := ended.Wait(t.Context()); !errors.Is(err, context.Canceled) {
 			t.Error(err)
 		}
-		if err := closing.Close(); err != nil {
-			t.Error(err)
-		}
+		must(t, closing.Close())
 		if _, err := shut.Wait(t.Context()); err == nil || !strings.Contains(err.Error(), "closed") {
 			t.Error(err)
 		}

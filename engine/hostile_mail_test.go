@@ -249,8 +249,8 @@ func TestForkMail(t *testing.T) {
 		ends(t, h, pawl.StatusWaitingClientTool)
 		sound(t, e, j, agent, id)
 		s, err := engine.Load(t.Context(), j, id)
-		if err != nil || s.Signal() != 0 {
-			t.Errorf("the fork has read letter %d, %v", s.Signal(), err)
+		if err != nil || s.Internals().Signal() != 0 {
+			t.Errorf("the fork has read letter %d, %v", s.Internals().Signal(), err)
 		}
 		from, seq = id, s.Seq()
 	}

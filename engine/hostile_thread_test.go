@@ -17,6 +17,7 @@ import (
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/engine/archive"
 	"github.com/pawl-run/pawl/journal/memory"
+	"github.com/pawl-run/pawl/tool"
 )
 
 // chatter is an agent that answers with how many texts of people it was sent, and
@@ -66,46 +67,6 @@ func chain(t *testing.T, j pawl.Journal, thread string) (runs []string) {
 		}
 		runs, after = append(runs, id), id
 	}
-}
-
-// Of many who start the next run of a thread at once, each either has its place
-// or is told who has it; no place is had twice.
-func TestThreadRace(t *testing.T) {
-	j := memory.New()
-	agent, _ := chatter()
-	var all sync.WaitGroup
-	var mu sync.Mutex
-	answers := map[string]int{}
-	for i := range 24 {
-		e := engine.New(j, nil)
-		all.Go(func() {
-			for {
-				h, err := e.Start(t.Context(), agent, fmt.Sprint("I am ", i), &engine.StartOptions{Thread: "talk"})
-				if errors.As(err, new(*engine.ThreadError)) || errors.As(err, new(*pawl.HeldError)) {
-					time.Sleep(time.Millisecond)
-					continue
-				}
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				r, err := h.Wait(t.Context())
-				mu.Lock()
-				answers[r.Answer]++
-				mu.Unlock()
-				if err != nil {
-					t.Error(err)
-				}
-				return
-			}
-		})
-	}
-	all.Wait()
-	runs := chain(t, j, "talk")
-	if len(runs) != 24 || len(answers) != 24 {
-		t.Errorf("%d runs, answers %v", len(runs), answers)
-	}
-	replays(t, engine.New(j, nil), agent, runs[23])
 }
 
 // A process that is killed before the first entry of the next run is durable leaves
@@ -190,9 +151,8 @@ func TestThreadResumed(t *testing.T) {
 		if _, err := e.Start(t.Context(), agent, "three", &engine.StartOptions{Thread: "talk"}); !errors.As(err, new(*pawl.HeldError)) {
 			t.Errorf("continued while somebody has it: %v", err)
 		}
-		if _, err := j.Claim(t.Context(), pawl.Claim{Run: next, Owner: "somebody", Epoch: lease.Epoch}); err != nil {
-			t.Fatal(err)
-		}
+		_, err = j.Claim(t.Context(), pawl.Claim{Run: next, Owner: "somebody", Epoch: lease.Epoch})
+		must(t, err)
 		third := talks(t, e, agent, "three", "talk")
 		if runs := chain(t, j, "talk"); len(runs) != 3 || runs[2] != third.Run {
 			t.Error(runs)
@@ -286,20 +246,7 @@ func TestThreadCeilings(t *testing.T) {
 	}
 }
 
-// What a run knows to be secret is taken out of what earlier runs said.
-func TestThreadSecrets(t *testing.T) {
-	j := memory.New()
-	agent, last := chatter()
-	talks(t, engine.New(j, nil), agent, "the word is swordfish", "talk")
-	knowing := engine.New(j, &engine.Options{Secrets: map[string]string{"WORD": "swordfish"}})
-	r := talks(t, knowing, agent, "which word?", "talk")
-	if got := texts(*last); got != "the word is {{secret:WORD}}|1|which word?" {
-		t.Errorf("it was sent %q", got)
-	}
-	replays(t, knowing, agent, r.Run)
-}
-
-// A run that gets the id of one that is gone does not get the keys of its calls.
+// A run that gets the id of one that is gone does not get the keys of its calls, nor does a child of it.
 func TestThreadKeysAnew(t *testing.T) {
 	var keys []string
 	set := job{pawl.ToolInfo{Name: "set", Effect: pawl.Idempotent}, func(_ context.Context, inv pawl.Invocation) (string, error) {
@@ -308,19 +255,18 @@ func TestThreadKeysAnew(t *testing.T) {
 	}}
 	pay := set
 	pay.info.Name, pay.info.Effect = "pay", pawl.Write
-	agent := pawl.Agent{Name: "clerk", Model: turns([]pawl.Call{call("set", 1), call("pay", 1)}), Tools: []pawl.Tool{set, pay}}
+	aide := pawl.Agent{Name: "aide", Description: "Pays.", Model: turns([]pawl.Call{call("pay", 1)}), Tools: []pawl.Tool{pay}}
+	agent := pawl.Agent{Name: "clerk", Model: turns([]pawl.Call{call("set", 1), call("pay", 1), ask("aide")}), Tools: []pawl.Tool{set, pay, tool.Agent(aide, nil)}}
 	for range 2 {
 		j := memory.New()
-		h, err := engine.New(j, nil).Start(t.Context(), agent, "go", &engine.StartOptions{Thread: "talk"})
-		must(t, err)
-		r, err := wait(t, h)
-		if err != nil || r.Run != engine.ThreadRun("talk", "") {
-			t.Fatal(r.Run, err)
+		r := talks(t, engine.New(j, nil), agent, "go", "talk")
+		if r.Status != pawl.StatusSuccess || r.Run != engine.ThreadRun("talk", "") {
+			t.Fatal(r.Run, r.Status)
 		}
 		replays(t, engine.New(j, nil), agent, r.Run)
 	}
 	slices.Sort(keys)
-	if len(slices.Compact(keys)) != 4 {
+	if len(slices.Compact(keys)) != 6 {
 		t.Errorf("keys %q", keys)
 	}
 }
@@ -332,9 +278,8 @@ func TestThreadRefused(t *testing.T) {
 	r := talks(t, engine.New(j, nil), agent, "one", "talk")
 	var out bytes.Buffer
 	must(t, archive.Export(t.Context(), j, r.Run, &out, nil))
-	if _, err := archive.Import(t.Context(), here, &out); err != nil {
-		t.Fatal(err)
-	}
+	_, err := archive.Import(t.Context(), here, &out)
+	must(t, err)
 	if _, err := engine.New(here, nil).Start(t.Context(), agent, "two", &engine.StartOptions{Thread: "talk"}); !errors.Is(err, engine.ErrRedacted) {
 		t.Errorf("continued a redacted run: %v", err)
 	}

@@ -122,48 +122,6 @@ func (p *pieces) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chun
 	}
 }
 
-// short marks each word of a piece, since words nobody came for yet come together.
-func short(e pawl.Entry) string {
-	if d, ok := e.Event.(pawl.ModelDelta); ok {
-		return "~" + strings.Join(strings.Fields(d.Text), " ~")
-	}
-	return e.Type()
-}
-
-// TestEntriesInOrder: pieces of a reply come after its call was logged and
-// before its reply is, for watchers that keep up and for those that do not.
-func TestEntriesInOrder(t *testing.T) {
-	want := "run.started model.called ~one ~two model.failed model.called ~one ~two ~three model.replied run.stopped"
-	for name, lag := range map[string]time.Duration{"quick": 0, "slow": 1500 * time.Millisecond, "late": time.Hour} {
-		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				run := start(t, engine.New(memory.New(), nil), pawl.Agent{Name: "a", Model: &pieces{fail: true}})
-				var got []string
-				seq := uint64(0)
-				for e, err := range run.Entries(t.Context()) {
-					must(t, err)
-					if e.Seq != 0 && e.Seq != seq+1 {
-						t.Errorf("entry %d after %d", e.Seq, seq)
-					}
-					seq = max(seq, e.Seq)
-					got = append(got, short(e))
-					time.Sleep(lag)
-				}
-				if text := strings.Join(got, " "); text != want {
-					t.Errorf("got  %s\nwant %s", text, want)
-				}
-				var again []string
-				for e := range run.Entries(t.Context()) {
-					again = append(again, short(e))
-				}
-				if text := strings.Join(again, " "); text != "run.started model.called model.failed model.called model.replied run.stopped" {
-					t.Errorf("watched again: %s", text)
-				}
-			})
-		})
-	}
-}
-
 // talker says so many words at once, unless it is out of order.
 type talker struct {
 	words int
@@ -256,73 +214,6 @@ func TestBreakingOff(t *testing.T) {
 			t.Errorf("waiting ended with %v", err)
 		}
 		ends(t, run, pawl.StatusSuccess)
-	})
-}
-
-// TestForkOptions: a fork may have other limits, and leaves its origin alone.
-func TestForkOptions(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		j := memory.New()
-		e := engine.New(j, nil)
-		a := pawl.Agent{Name: "a", Model: says(calls("sleep", 1), calls("sleep", 1)), Tools: []pawl.Tool{dozing(time.Second, pawl.Read)}}
-		ends(t, start(t, e, a), pawl.StatusSuccess)
-		before, err := engine.Load(t.Context(), j, "run")
-		must(t, err)
-		time.Sleep(time.Hour)
-		_, err = e.Fork(t.Context(), a, "run", 4, nil)
-		if err == nil || !strings.Contains(err.Error(), "the nearest places are 3 and 5") {
-			t.Errorf("forked in flight: %v", err)
-		}
-		fork, err := e.Fork(t.Context(), a, "run", 5, &engine.ForkOptions{Limits: pawl.Limits{Iterations: 1}, AllowSpent: true})
-		must(t, err)
-		ends(t, fork, pawl.StatusExhausted)
-		if fork.ID() == "run" {
-			t.Error("the fork has the name of its origin")
-		}
-		for h, err := range j.List(t.Context(), pawl.Query{Run: fork.ID()}) {
-			if err != nil || h.Created.Sub(before.Created()) < time.Hour {
-				t.Errorf("the fork was created %v after its origin, which it was forked an hour after (%v)", h.Created.Sub(before.Created()), err)
-			}
-		}
-		if after, err := engine.Load(t.Context(), j, "run"); err != nil || after.Seq() != before.Seq() {
-			t.Errorf("the origin has grown to %d entries (%v)", after.Seq(), err)
-		}
-		replays(t, e, a, fork.ID())
-		other := a
-		other.Prompt = "Another."
-		if _, err := e.Replay(t.Context(), other, "run"); err == nil || !strings.Contains(err.Error(), "prompt") {
-			t.Errorf("replayed with another agent: %v", err)
-		}
-		var changed *engine.ChangedError
-		if _, err := e.Fork(t.Context(), other, "run", 5, nil); !errors.As(err, &changed) || changed.Run != "run" || !slices.Equal(changed.Parts, []string{"prompt"}) {
-			t.Errorf("forked with another agent: %v; it must name run", err)
-		}
-	})
-}
-
-// TestForkOfFork: wherever a fork is forked, its log says all that replaying takes.
-func TestForkOfFork(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		e := engine.New(memory.New(), nil)
-		a := pawl.Agent{Name: "a", Model: says(calls("sleep", 1), calls("sleep", 1), calls("sleep", 1)), Tools: []pawl.Tool{dozing(time.Second, pawl.Idempotent)}}
-		ends(t, start(t, e, a), pawl.StatusSuccess)
-		fork := func(run string, seq uint64) string {
-			t.Helper()
-			h, err := e.Fork(t.Context(), a, run, seq, nil)
-			must(t, err)
-			ends(t, h, pawl.StatusSuccess)
-			if _, err := e.Replay(t.Context(), a, h.ID()); err != nil {
-				t.Errorf("run %s forked at %d: %v", run, seq, err)
-			}
-			return h.ID()
-		}
-		one := fork("run", 8)
-		for _, seq := range []uint64{5, 8, 9, 12} { // within what it shares, at its end, and behind
-			two := fork(one, seq)
-			for _, seq := range []uint64{5, seq} {
-				fork(two, seq)
-			}
-		}
 	})
 }
 

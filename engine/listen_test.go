@@ -142,9 +142,7 @@ func TestListen(t *testing.T) {
 			if took := cancelled(t, j, next, func() { c <- next.ID() }); took != 0 {
 				t.Errorf("the next run's took %v", took)
 			}
-			if err := e.Close(); err != nil {
-				t.Error(err)
-			}
+			must(t, e.Close())
 		})
 	}
 }
@@ -222,9 +220,7 @@ func TestListenCloses(t *testing.T) {
 		if n := j.reading.Load(); n != 1 {
 			t.Errorf("%d read the mail", n)
 		}
-		if err := e.Close(); err != nil {
-			t.Error(err)
-		}
+		must(t, e.Close())
 		if n := j.reading.Load(); n != 0 {
 			t.Errorf("closed, %d read the mail", n)
 		}

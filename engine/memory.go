@@ -144,8 +144,8 @@ func (m memoryCall) remember(ctx context.Context, inv *pawl.Invocation, text str
 	maps.Copy(labels, owner)
 	if err := r.lease.caught(func() error {
 		r.appendIn(0, 0, pawl.RunStarted{Declaration: machine.Declaration(), Labels: e.names(labels), Owner: lease.Owner, Epoch: lease.Epoch, Input: r.clean.text(text), Untrusted: m.tainted})
-		end := machine.Decide(r.state).(pawl.Finish).Verdict
-		r.appendNow(pawl.RunStopped{Status: end.Status, Condition: end.Condition, Leaf: end.Leaf, Detail: end.Detail})
+		end := machine.Decide(r.state).(pawl.Finish)
+		r.appendNow(end.Stopped())
 		return r.flush()
 	}); err != nil {
 		return pawl.Output{}, err

@@ -43,7 +43,7 @@ func TestApproverNeedsNoDisk(t *testing.T) {
 			return a
 		}, yes, "use a journal on disk"},
 		"sub-agent that asks": {func(a pawl.Agent) pawl.Agent {
-			a.Builtins = true
+			a.Tools = append(a.Tools, part{pawl.ToolInfo{Name: "pick", Client: true, Input: json.RawMessage(`{"type":"object"}`)}})
 			return pawl.Agent{Name: "boss", Model: says(pawl.Say("")), Tools: []pawl.Tool{tool.Agent(a, &tool.AgentOptions{Description: "Pay."})}}
 		}, yes, "use a journal on disk"},
 	} {
@@ -57,9 +57,7 @@ func TestApproverNeedsNoDisk(t *testing.T) {
 				return
 			}
 			must(t, err)
-			if r, err := h.Wait(t.Context()); err != nil || r.Status != pawl.StatusSuccess {
-				t.Fatal(r.Status, r.Reason, err)
-			}
+			ends(t, h, pawl.StatusSuccess)
 			if n := l.len(); n != 1 {
 				t.Errorf("paid %d times", n)
 			}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"sync/atomic"
 	"time"
 
@@ -22,11 +23,8 @@ func (d *driver) think(at uint64, t *pawl.Think) (released bool, err error) {
 	if c == nil {
 		return false, err
 	}
-	err = d.effects.run(&c.effect)
-	if err == nil && !c.abandoned {
-		d.modelCall = c // not if the call was abandoned: its goroutine still uses it
-	}
-	return false, err
+	d.effects.run(&c.effect)
+	return false, nil
 }
 
 // due reports whether a model call may be made now, and appends its intent. If it may not yet,
@@ -71,16 +69,10 @@ func (d *driver) due(at uint64, t *pawl.Think) (due, released bool, err error) {
 func newModelCall(d *driver, at uint64, t *pawl.Think) (*modelCall, error) {
 	r := &d.rec
 	model, info := r.machine.Asked(*t)
-	c := d.modelCall
-	if d.modelCall = nil; c == nil {
-		c = new(modelCall)
-	}
-	*c = modelCall{}
-	c.turn, d.turn = d.turn, turn{}
-	c.rec, c.at, c.t, c.model, c.endpoint = r, at, *t, model, info.Endpoint
-	c.request = r.machine.Request(r.state, *t, r.transcript)
+	c := &modelCall{rec: r, at: at, t: *t, model: model, endpoint: info.Endpoint, turn: d.turn, request: r.machine.Request(r.state, *t, r.transcript)}
+	d.turn = turn{}
 	c.live.Run, c.live.At, c.live.Time, c.live.Iteration = r.lease.Run, r.state.Seq(), r.state.Time(), t.Iteration
-	c.work, c.limit, c.grace, c.intent = c, r.engine.opt.Call, time.Second, c.live.At
+	c.work, c.limit, c.grace, c.mercy, c.intent = c, r.engine.opt.Call, time.Second, r.engine.opt.Grace, c.live.At
 	if _, whole := c.model.(pawl.ModelFunc); !whole { // a ModelFunc streams nothing
 		c.quiet = quiet{first: r.engine.opt.First, next: r.engine.opt.Idle}
 	}
@@ -101,9 +93,7 @@ func newModelCall(d *driver, at uint64, t *pawl.Think) (*modelCall, error) {
 		c.failed(&pawl.ModelError{Class: pawl.ClassNetwork, Message: "not sent: the run's time was over"}, nil)
 		return nil, nil
 	}
-	if left < c.limit {
-		c.limit, c.outOfTime = left, true
-	}
+	c.outOfTime = c.fit(left)
 	c.began = now
 	return c, nil
 }
@@ -192,9 +182,7 @@ func (c *modelCall) record(r *recorder, cut error, abandoned bool) {
 		said := r.clean.reply(*c.reply)
 		if reply, err = r.machine.Replied(r.state, c.t, said); err == nil {
 			r.append(c.at, reply)
-			if note, adapted := r.state.Adapted(said); adapted {
-				r.appendNow(note)
-			}
+			noteChanges(r, said.Notes)
 			c.turn.settle(r, reply.Reply.Usage.Total())
 			r.engine.limits.replied(c.endpoint)
 			return
@@ -248,10 +236,10 @@ func (c *modelCall) cutShort(cut error) error {
 // retryAt returns when to retry a failed call. The provider's wish is a lower bound. A
 // broken connection is retried at once, but only once: it may have been idle for too long.
 func retryAt(r *recorder, f *pawl.ModelFailed, err error) time.Time {
-	if !f.Class.Transient() {
+	if !f.Class.Transient() || timeLeft(r.state, time.Now()) <= 0 {
 		return time.Time{}
 	}
-	tries := r.state.Tries()
+	tries := r.state.Internals().Tries()
 	if missed, _ := r.state.Missed(f.Purpose); missed.Class != 0 {
 		tries = missed.Attempt // a judge's failures are counted separately
 	}
@@ -263,4 +251,11 @@ func retryAt(r *recorder, f *pawl.ModelFailed, err error) time.Time {
 		wait = me.RetryAfter + min(wait, me.RetryAfter/4) // randomly later, so that not all retries come at once
 	}
 	return time.Now().UTC().Add(wait)
+}
+
+// fullJitter is "full jitter" of M. Brooker, "Exponential Backoff And Jitter"
+// (2015): a random wait up to an exponential bound.
+func fullJitter(n int) time.Duration {
+	bound := min(30*time.Second, 500*time.Millisecond<<min(n-1, 10))
+	return rand.N(bound) + time.Millisecond //nolint:gosec // it spreads load, and is no secret
 }

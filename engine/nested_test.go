@@ -83,12 +83,5 @@ func TestNestedRunIsRefused(t *testing.T) {
 // text is a log as it is written.
 func text(t *testing.T, j pawl.Journal, run string) string {
 	t.Helper()
-	var b strings.Builder
-	for e := range entriesOf(t, j, run) {
-		line, err := e.AppendJSON(nil)
-		must(t, err)
-		b.Write(line)
-		b.WriteByte('\n')
-	}
-	return b.String()
+	return strings.Join(logOf(t, j, run), "\n")
 }

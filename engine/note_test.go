@@ -90,9 +90,7 @@ func TestNotes(t *testing.T) {
 	if v, ok := s.Note("hook counter", "calls"); !ok || string(v) != `{"seen":"tool.finished"}` {
 		t.Errorf("a policy reads %s, %v", v, ok)
 	}
-	if _, err := eng.Replay(ctx, agent, run.ID()); err != nil {
-		t.Errorf("replay: %v", err)
-	}
+	replays(t, eng, agent, run.ID())
 	if err := other.Note(ctx, run.ID(), "ops", "late", 1); err == nil || !strings.Contains(err.Error(), "is over") {
 		t.Errorf("a note to a run that has ended: %v", err)
 	}

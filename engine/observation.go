@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/process"
 	"github.com/pawl-run/pawl/internal/usercode"
 )
 
@@ -23,12 +24,10 @@ func newObservation(r *recorder, at uint64) (*observation, error) {
 		return nil, nil
 	}
 	o := &observation{agent: r.machine.Agent(), at: at}
-	o.effect = effect{work: o, limit: left, grace: commandGrace, began: now}
+	o.effect = effect{work: o, limit: left, grace: process.DefaultGrace + process.Settling, began: now}
+	o.fit(left)
 	return o, nil
 }
-
-// commandGrace is longer than a command's own time from SIGTERM to SIGKILL.
-const commandGrace = 7 * time.Second
 
 // observation is an observation in progress.
 type observation struct {

@@ -90,9 +90,7 @@ func (b badTool) Supervised(pawl.Invocation) string {
 // Code of the user's that panics ends the run as failed, which names the code. The
 // same code fails again when the run is resumed; code that was fixed goes on.
 func TestPanicsAreFailures(t *testing.T) {
-	look := fake{name: "look", effect: pawl.Read, run: func(context.Context, pawl.Invocation) (pawl.Output, error) {
-		return pawl.Output{JSON: []byte(`"x"`)}, nil
-	}}
+	look := seeing("look")
 	goal := func(c pawl.Condition, w badWorld) *pawl.Goal { return &pawl.Goal{Success: c, Metric: w.Measure} }
 	reached, err := stop.Parse("metric >= 1", nil)
 	must(t, err)
@@ -142,8 +140,7 @@ func TestPanicsAreFailures(t *testing.T) {
 						return write()
 					})
 				}
-				h := begin(t, e, agent)
-				res := ends(t, h, pawl.StatusFailed)
+				res := ends(t, begin(t, e, agent), pawl.StatusFailed)
 				fails := func(res pawl.Result) {
 					t.Helper()
 					v := res.Verdict
@@ -157,7 +154,9 @@ func TestPanicsAreFailures(t *testing.T) {
 				}
 				j.on(nil)
 				f.left.Store(0)
-				fails(ends(t, resume(t, e, agent), pawl.StatusFailed))
+				h, err := e.Resume(t.Context(), agent, "r", &engine.ResumeOptions{Limits: pawl.Limits{ToolErrors: 9}}) // which asks the code ahead
+				must(t, err)
+				fails(ends(t, h, pawl.StatusFailed))
 				f.lit.Store(false)
 				if want == pawl.StatusSuccess {
 					ends(t, resume(t, e, agent), pawl.StatusSuccess)
@@ -260,9 +259,7 @@ func TestSiblingsOfAPanicStop(t *testing.T) {
 		Name: "bomb", Model: turns([]pawl.Call{call("quick", 1), call("slow", 1)}),
 		Policies: []pawl.Policy{badFilter{badPolicy{&f}}},
 		Tools: []pawl.Tool{
-			fake{name: "quick", effect: pawl.Read, run: func(context.Context, pawl.Invocation) (pawl.Output, error) {
-				return pawl.Output{JSON: []byte(`"x"`)}, nil
-			}},
+			seeing("quick"),
 			fake{name: "slow", effect: pawl.Read, run: func(ctx context.Context, _ pawl.Invocation) (pawl.Output, error) {
 				if f.lit.Load() {
 					<-ctx.Done()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -91,78 +90,6 @@ func external(name string) pawl.ToolInfo {
 	return pawl.ToolInfo{Name: name, Description: "Goes out.", Effect: pawl.Read, External: true}
 }
 
-func local(name string) pawl.ToolInfo {
-	return pawl.ToolInfo{Name: name, Description: "Stays here.", Effect: pawl.Read}
-}
-
-// As many calls of a reply are in flight as its agent allows, begun in call order,
-// and no fewer.
-func TestCallsInFlight(t *testing.T) {
-	three := external("three")
-	three.MaxParallel = 3
-	for _, c := range []struct {
-		name  string
-		agent pawl.Agent
-		calls []pawl.Call
-		tools []pawl.ToolInfo
-		most  map[string]int
-		takes time.Duration
-	}{
-		{"external calls", pawl.Agent{}, reply(200, "out"), []pawl.ToolInfo{external("out")}, map[string]int{"all": 10}, 20 * tick},
-		{"Go functions", pawl.Agent{}, reply(50, "in"), []pawl.ToolInfo{local("in")}, map[string]int{"all": 50}, tick},
-		{"more of them", pawl.Agent{}, reply(600, "in"), []pawl.ToolInfo{local("in")}, map[string]int{"all": 256}, 3 * tick},
-		{"both", pawl.Agent{}, reply(20, "out", "in"), []pawl.ToolInfo{external("out"), local("in")}, map[string]int{"out": 10, "in": 20}, 2 * tick},
-		{"as the agent says", pawl.Agent{MaxParallel: 4}, reply(10, "out", "in"), []pawl.ToolInfo{external("out"), local("in")}, map[string]int{"all": 4}, 5 * tick},
-		{"more than usual", pawl.Agent{MaxParallel: 30}, reply(30, "out"), []pawl.ToolInfo{external("out")}, map[string]int{"all": 30}, tick},
-		{"as the tool says", pawl.Agent{}, reply(6, "three", "in"), []pawl.ToolInfo{three, local("in")}, map[string]int{"three": 3, "in": 6}, 2 * tick},
-		{"one at a time", pawl.Agent{MaxParallel: 1}, reply(5, "in"), []pawl.ToolInfo{local("in")}, map[string]int{"all": 1}, 5 * tick},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				var crowd crowd
-				agent := c.agent
-				agent.Name, agent.Model = "busy", turns(c.calls)
-				for _, info := range c.tools {
-					agent.Tools = append(agent.Tools, busy{info, &crowd, tick})
-				}
-				j := newTap()
-				e := engine.New(j, nil)
-				began := time.Now()
-				res := ends(t, begin(t, e, agent), pawl.StatusSuccess)
-				if took := time.Since(began); took != c.takes {
-					t.Errorf("it took %v, want %v", took, c.takes)
-				}
-				for of, want := range c.most {
-					if got := crowd.most[of]; got != want {
-						t.Errorf("%d calls of %s were in flight, want %d", got, of, want)
-					}
-				}
-				if res.ToolCalls != len(c.calls) {
-					t.Errorf("%d calls ran, want %d", res.ToolCalls, len(c.calls))
-				}
-				var started []string
-				for entry, err := range engine.Entries(t.Context(), j, "r", 1) {
-					if s, ok := entry.Event.(pawl.ToolStarted); ok && err == nil && s.Tool == c.tools[0].Name {
-						started = append(started, s.Call)
-					}
-				}
-				if !slices.IsSortedFunc(started, func(a, b string) int { return len(a) - len(b) + strings.Compare(a, b)*boolInt(len(a) == len(b)) }) {
-					t.Errorf("calls of a tool began in the order %v", started)
-				}
-				sound(t, e, j, agent, "r")
-				free(t)
-			})
-		})
-	}
-}
-
-func boolInt(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
-}
-
 // In one process run four times as many calls as in one run, and every run gets on.
 func TestCallsOfAProcess(t *testing.T) {
 	for _, c := range []struct{ runs, calls, agent, most int }{
@@ -193,29 +120,6 @@ func TestCallsOfAProcess(t *testing.T) {
 			free(t)
 		})
 	}
-}
-
-// A call that waits for its turn when the time is over is not started.
-func TestTimeIsOverWhileWaiting(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var crowd crowd
-		agent := pawl.Agent{
-			Name: "busy", MaxParallel: 2, Limits: timeLimit(5 * time.Second),
-			Model: turns(reply(6, "in")), Tools: []pawl.Tool{busy{local("in"), &crowd, 3 * time.Second}},
-		}
-		j := newTap()
-		e := engine.New(j, nil)
-		began := time.Now()
-		res := ends(t, begin(t, e, agent), pawl.StatusExhausted)
-		if got, want := fmt.Sprint(statuses(res)), "[c_1 ok c_2 ok c_3 timeout c_4 timeout c_5 not_run c_6 not_run]"; got != want || len(crowd.order) != 4 {
-			t.Errorf("the calls came to %s, want %s; %d ran", got, want, len(crowd.order))
-		}
-		if took := time.Since(began); took != 5*time.Second {
-			t.Errorf("a run of 5 s took %v", took)
-		}
-		sound(t, e, j, agent, "r")
-		free(t)
-	})
 }
 
 // A call that waits for room in the process when the time is over is not started,

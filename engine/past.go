@@ -41,7 +41,7 @@ func firstOf(ctx context.Context, j pawl.Journal, run string) (pawl.RunStarted, 
 			return pawl.RunStarted{}, err
 		}
 		start, _ := entry.Event.(pawl.RunStarted)
-		return start, new(pawl.State).CheckNext(entry)
+		return start, new(pawl.State).Internals().CheckNext(entry)
 	}
 	return pawl.RunStarted{}, fmt.Errorf("run %s: %w", run, pawl.ErrUnknownRun)
 }
@@ -75,12 +75,12 @@ func (e *Engine) past(ctx context.Context, run string, from *pawl.Continues, cle
 	p := past{state: new(pawl.State), transcript: window.NewTranscript(pawl.StrategyNative), runs: len(chain)}
 	for i, c := range chain {
 		if i > 0 {
-			p.state = p.state.Next()
+			p.state = p.state.Internals().Next()
 		}
 		whole := p.state // the end of the log says whether it was redacted
 		for entry, err := range Entries(ctx, e.journal, c.Run, 1) {
 			if err == nil {
-				err = whole.CheckNext(entry)
+				err = whole.Internals().CheckNext(entry)
 			}
 			if err != nil {
 				return past{}, err
@@ -94,12 +94,12 @@ func (e *Engine) past(ctx context.Context, run string, from *pawl.Continues, cle
 			}
 		}
 		switch {
-		case whole.Redacted():
+		case whole.Internals().Redacted():
 			return past{}, &MissingError{run, c.Run, ErrRedacted}
 		case p.state.Seq() < max(c.Seq, 1):
 			return past{}, &MissingError{run, c.Run, fmt.Errorf("its log ends at entry %d, before %d", p.state.Seq(), c.Seq)}
 		}
-		if err := p.state.CheckMachine(); err != nil {
+		if err := p.state.Internals().CheckMachine(); err != nil {
 			return past{}, err
 		}
 		p.transcript.Next(p.state, i+1, clean.parts)
@@ -115,5 +115,5 @@ func (p *past) before() *pawl.State {
 	if p.transcript == nil {
 		return new(pawl.State)
 	}
-	return p.state.Next()
+	return p.state.Internals().Next()
 }

@@ -3,127 +3,109 @@ package engine
 import (
 	"bytes"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/pawl-run/pawl"
 )
 
 // The tools of an untrusted server are pinned by the first run that declares them: its log
 // is the record. If a tool describes itself differently in a later run of the agent, that
-// run gets a replacement that refuses every call. The replacement is declared with the
-// version that people have seen, until a run is started with AllowChange.
+// run declares the tools that people have seen and is suspended before its first step. It
+// resumes as every run whose agent has changed: with AllowChange, which pins the new tools.
 
 // mostPinned is how many runs of the agent are searched for the last one that declared a
 // tool. All of them are searched only if the agent has a tool that none declared.
 const mostPinned = 2000
 
-// pinned returns the agent with changed tools disabled, and whether there are any.
-func (e *Engine) pinned(ctx context.Context, agent pawl.Agent) (pawl.Agent, bool, error) {
-	open := map[string]pawl.ToolInfo{}
-	for _, t := range agent.Tools {
-		if info, ok := foreign(&agent, t); ok {
-			open[info.Name] = info
+// pinned returns the agent with its changed tools declared as people have seen them, and their names.
+func (e *Engine) pinned(ctx context.Context, agent pawl.Agent) (seen pawl.Agent, changed []string, err error) {
+	open := map[string]int{}
+	for i, t := range agent.Tools {
+		if foreign(&agent, t) {
+			open[t.Info().Name] = i
 		}
 	}
-	changed := map[string]pawl.ToolInfo{}
+	seen = agent
 	for head, err := range e.journal.List(ctx, pawl.Query{Agent: agent.Name, Max: mostPinned}) {
 		if err != nil {
-			return agent, false, fmt.Errorf("look for the tools that runs of %s had: %w", agent.Name, err)
+			return agent, nil, fmt.Errorf("look for the tools that runs of %s had: %w", agent.Name, err)
 		}
-		start, err := firstOf(ctx, e.journal, head.Run)
+		declared, err := e.declared(ctx, head.Run, agent.Tools, open)
 		if err != nil {
 			continue // a log of another version pins nothing
 		}
-		for _, was := range start.Declaration.Tools {
-			now, ok := open[was.Name]
+		for _, was := range declared {
+			i, ok := open[was.Name]
 			if !ok {
 				continue
 			}
 			delete(open, was.Name)
-			if was.Version != now.Version && (was.Description != now.Description || !bytes.Equal(was.Input, now.Input)) {
-				changed[was.Name] = was
+			if differs(was, agent.Tools[i].Info()) {
+				if changed == nil {
+					seen.Tools = slices.Clone(agent.Tools)
+				}
+				seen.Tools[i] = seenTool{agent.Tools[i], was}
+				changed = append(changed, was.Name)
 			}
 		}
 		if len(open) == 0 {
 			break
 		}
 	}
-	return disabled(agent, changed), len(changed) > 0, nil
+	return seen, changed, nil
 }
 
-// stillDisabled returns the agent with the tools disabled that its run began without.
-func stillDisabled(agent pawl.Agent, began pawl.Declaration) pawl.Agent {
-	changed, names := map[string]pawl.ToolInfo{}, Disabled(began)
-	for _, was := range began.Tools {
-		if slices.Contains(names, was.Name) {
-			changed[was.Name] = was
-		}
+// declared returns the tools that a run declares: at its start or, if one of the present
+// tools that are open differs from it, where the run was resumed last.
+func (e *Engine) declared(ctx context.Context, run string, present []pawl.Tool, open map[string]int) ([]pawl.ToolInfo, error) {
+	start, err := firstOf(ctx, e.journal, run)
+	if err != nil {
+		return nil, err
 	}
-	return disabled(agent, changed)
+	tools := start.Declaration.Tools
+	if !slices.ContainsFunc(tools, func(was pawl.ToolInfo) bool {
+		i, ok := open[was.Name]
+		return ok && differs(was, present[i].Info())
+	}) {
+		return tools, nil
+	}
+	s, err := Load(ctx, e.journal, run)
+	if err != nil {
+		return nil, err
+	}
+	return s.Declaration().Tools, nil
+}
+
+// differs reports whether the model reads two tools differently.
+func differs(was, now pawl.ToolInfo) bool {
+	return was.Version != now.Version && (was.Description != now.Description || !bytes.Equal(was.Input, now.Input))
 }
 
 // hasForeign reports whether a tool of the agent belongs to an untrusted server.
 func hasForeign(agent *pawl.Agent) bool {
-	return slices.ContainsFunc(agent.Tools, func(t pawl.Tool) bool {
-		_, ok := foreign(agent, t)
-		return ok
-	})
+	return slices.ContainsFunc(agent.Tools, func(t pawl.Tool) bool { return foreign(agent, t) })
 }
 
-// foreign returns the declaration of an untrusted server's tool, and whether the tool is one.
-func foreign(agent *pawl.Agent, t pawl.Tool) (info pawl.ToolInfo, ok bool) {
+// foreign reports whether a tool of the agent belongs to an untrusted server.
+func foreign(agent *pawl.Agent, t pawl.Tool) bool {
 	if t == nil { // the machine will refuse it
-		return info, false
+		return false
 	}
-	info = t.Info()
-	return info, info.Foreign && agent.Trust[info.Name] != pawl.Trusted
+	info := t.Info()
+	return info.Foreign && agent.Trust[info.Name] != pawl.Trusted
 }
 
-func disabled(agent pawl.Agent, changed map[string]pawl.ToolInfo) pawl.Agent {
-	if len(changed) == 0 {
-		return agent
-	}
-	agent.Tools = slices.Clone(agent.Tools)
-	for i, t := range agent.Tools {
-		info, ok := foreign(&agent, t)
-		was, differs := changed[info.Name]
-		if !ok || !differs {
-			continue
-		}
-		info.Description, info.Input, info.Version = disabledText, json.RawMessage(`{"type":"object","additionalProperties":true}`), was.Version
-		agent.Tools[i] = disabledTool{info}
-	}
-	return agent
+// seenTool declares a changed tool as people have seen it. No call reaches it.
+type seenTool struct {
+	pawl.Tool
+	info pawl.ToolInfo
 }
 
-const disabledText = "Disabled: its definition has changed since an earlier run of this agent, and nobody has allowed that. Do not call it."
+func (t seenTool) Info() pawl.ToolInfo { return t.info }
 
-// disabledTool replaces a tool whose definition has changed.
-type disabledTool struct{ info pawl.ToolInfo }
-
-// Info declares the tool with the version that was seen before.
-func (t disabledTool) Info() pawl.ToolInfo { return t.info }
-
-// Refusal makes the machine refuse every call before a policy asks a person.
-func (t disabledTool) Refusal() string {
-	return fmt.Sprintf("the definition of %s has changed since an earlier run of this agent, so it is disabled until a person has looked at it and started a run with --allow-change; go on without it", t.info.Name)
-}
-
-// Run refuses.
-func (t disabledTool) Run(context.Context, pawl.Invocation) (pawl.Output, error) {
-	return pawl.Output{}, errors.New(t.Refusal())
-}
-
-// Disabled returns the names of the tools that a run began without, because their
-// definitions had changed since an earlier run of the agent.
-func Disabled(d pawl.Declaration) (names []string) {
-	for _, t := range d.Tools {
-		if t.Foreign && t.Description == disabledText {
-			names = append(names, t.Name)
-		}
-	}
-	return names
+// unseen suspends a new run whose tools have changed.
+func unseen(tools []string) pawl.RunPaused {
+	return pawl.RunPaused{Status: pawl.StatusPaused, Reason: fmt.Sprintf("the definition of %s has changed since an earlier run of this agent: review it, then resume the run with --allow-change to accept it", strings.Join(tools, ", "))}
 }

@@ -84,17 +84,13 @@ func TestRateOfTokens(t *testing.T) {
 			t.Errorf("a call in progress has reserved %v", reserved)
 		}
 		replies <- nil
-		if _, err := h.Wait(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		ended(t, h)
 		if left := waits(t, j, 60_000); left != 1500*time.Millisecond {
 			t.Errorf("after a reply %v are taken", left)
 		}
 		h = asking(t, 1, agent, e)[0]
 		replies <- &pawl.ModelError{Class: pawl.ClassAuth, Message: "no"}
-		if _, err := h.Wait(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		ended(t, h)
 		if left := waits(t, j, 60_000); left > 1500*time.Millisecond {
 			t.Errorf("after a refusal %v are taken", left)
 		}
@@ -160,19 +156,16 @@ func TestReady(t *testing.T) {
 		rates := map[string]engine.Rate{"acme": {Tokens: 6000}}
 		e := engine.New(j, &engine.Options{Rates: rates})
 		for wait, busy := range map[time.Duration]bool{5 * time.Second: false, 12 * time.Second: true} {
-			if _, err := j.Reserve(t.Context(), "acme", 0, time.Minute+wait, math.MaxInt64); err != nil {
-				t.Fatal(err)
-			}
-			err := e.Ready(t.Context(), agent, 0)
+			_, err := j.Reserve(t.Context(), "acme", 0, time.Minute+wait, math.MaxInt64)
+			must(t, err)
+			err = e.Ready(t.Context(), agent, 0)
 			if busy != (err != nil) || busy && err.Error() != "calls to acme wait 12s for the rate that it is asked at; try again later, or raise the rate" {
 				t.Errorf("when calls wait %v: %v", wait, err)
 			}
 			if err := engine.New(j, &engine.Options{Rates: map[string]engine.Rate{"acme": {Requests: 60}}}).Ready(t.Context(), agent, 66); err == nil {
 				t.Error("66 runs that have just begun do not count")
 			}
-			if err := engine.New(j, nil).Ready(t.Context(), agent, 0); err != nil {
-				t.Error(err)
-			}
+			must(t, engine.New(j, nil).Ready(t.Context(), agent, 0))
 			time.Sleep(time.Hour)
 		}
 		for want, e := range map[string]*engine.Engine{

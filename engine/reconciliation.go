@@ -29,8 +29,8 @@ func (d *driver) reconcile() (asked bool, err error) {
 	if !r.state.Waits(pawl.PhaseLost) && !r.state.Waits(pawl.PhaseInDoubt) {
 		return false, nil
 	}
-	if err := d.askHooks(); err != nil {
-		return false, err
+	if asked, err := d.askHooks(); asked || err != nil {
+		return asked, err
 	}
 	_, over := r.state.Cancelled()
 	if cancel, suspend, _ := d.inbox.wanted(); over || cancel || suspend {
@@ -60,8 +60,10 @@ func (d *driver) reconcile() (asked bool, err error) {
 		ask := &reconciliation{tool: reconciler, info: info, inv: pawl.Invocation{
 			Run: r.lease.Run, Call: c.ID, Tool: c.Tool, Args: bytes.Clone(args), Key: c.Key, Attempt: c.Attempt, Supervised: c.Supervised,
 		}}
-		ask.effect = effect{work: ask, limit: min(info.Timeout, timeLeft(r.state, now)), grace: grace(tool), began: now}
-		return true, d.effects.run(&ask.effect)
+		ask.effect = effect{work: ask, limit: info.Timeout, grace: grace(tool), began: now}
+		ask.fit(timeLeft(r.state, now))
+		d.effects.run(&ask.effect)
+		return true, nil
 	}
 	return false, nil
 }

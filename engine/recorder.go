@@ -2,8 +2,11 @@ package engine
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"log/slog"
+	"os"
+	"reflect"
 	"slices"
 	"time"
 
@@ -51,16 +54,11 @@ func (r *recorder) appendNow(events ...pawl.Event) { r.append(r.state.Seq(), eve
 
 // appendIn is append for events of another iteration than the state's.
 func (r *recorder) appendIn(iteration int, at uint64, events ...pawl.Event) {
-	r.appendAt(time.Now(), iteration, at, events...)
-}
-
-// appendAt is appendIn for a caller that has just read the clock.
-func (r *recorder) appendAt(now time.Time, iteration int, at uint64, events ...pawl.Event) {
 	for _, event := range events {
 		if r.failed != nil {
 			return
 		}
-		entry, err := r.entry(now, iteration, at, event)
+		entry, err := r.entry(iteration, at, event)
 		if err != nil {
 			return
 		}
@@ -69,7 +67,8 @@ func (r *recorder) appendAt(now time.Time, iteration int, at uint64, events ...p
 }
 
 // entry makes the next entry.
-func (r *recorder) entry(now time.Time, iteration int, at uint64, event pawl.Event) (pawl.Entry, error) {
+func (r *recorder) entry(iteration int, at uint64, event pawl.Event) (pawl.Entry, error) {
+	now := time.Now()
 	if now.Before(r.state.Time()) {
 		now = r.state.Time()
 	}
@@ -241,17 +240,13 @@ type hooks struct {
 // watchingHooks returns the hooks of the run: those of all runs, those of its agent, and
 // those of the runs above it. They are looked up once, when the first entry is folded.
 func (r *recorder) watchingHooks() []Hook {
-	if r.hooks.list == nil {
-		r.findHooks()
-	}
-	return r.hooks.list
-}
-
-func (r *recorder) findHooks() {
 	h := &r.hooks
-	h.list = slices.Clip(r.engine.opt.Hooks) // the only hooks if HooksOf panics
-	h.above = r.hooksAbove()
-	h.list = append([]Hook{}, slices.Concat(r.engine.opt.Hooks, h.above)...)
+	if h.list == nil {
+		h.list = slices.Clip(r.engine.opt.Hooks) // the only hooks if HooksOf panics
+		h.above = r.hooksAbove()
+		h.list = append([]Hook{}, slices.Concat(r.engine.opt.Hooks, h.above)...)
+	}
+	return h.list
 }
 
 // hooksAbove returns the hooks of the run's agent and of the runs above.
@@ -266,4 +261,34 @@ func (r *recorder) hooksAbove() []Hook {
 		d = r.state.Declaration()
 	}
 	return r.engine.hooksOf(d, r.hooks.above, r.hooks.driven, ParentOf(r.state))
+}
+
+// verifying reports whether engines check, for every entry, that decoding its bytes gives
+// the folded entry. They do in tests and if PAWL_VERIFY is 1; PAWL_VERIFY=0 switches it
+// off. If an entry differs, its run stops with an error, and can be resumed from the entry
+// before.
+func verifying() bool {
+	switch os.Getenv("PAWL_VERIFY") {
+	case "1":
+		return true
+	case "0":
+		return false
+	}
+	return flag.Lookup("test.v") != nil
+}
+
+// verify returns an error if an entry differs from its decoded encoding.
+func verify(e pawl.Entry) error {
+	line, err := e.AppendJSON(nil)
+	if err != nil {
+		return err
+	}
+	back, err := pawl.DecodeEntry(line)
+	if err != nil {
+		return err
+	}
+	if !reflect.DeepEqual(e, back) {
+		return fmt.Errorf("entry %d of run %s is not what the log says: %+v is read from %s", e.Seq, e.Run, back, line)
+	}
+	return nil
 }

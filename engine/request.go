@@ -60,7 +60,7 @@ func RequestAt(ctx context.Context, j pawl.Journal, run string, seq uint64) (Sen
 			return Sent{}, fmt.Errorf("run %s, entry %d is %s: %w", run, seq, entry.Type(), ErrNoRequest)
 		}
 		r.Entry, r.Called, r.State = entry, called, state
-		r.Request, r.Model = state.Request(called, entry.Iteration, transcript)
+		r.Request, r.Model = state.Internals().Request(called, entry.Iteration, transcript)
 		return r, nil
 	}
 	return Sent{}, fmt.Errorf("run %s has entries 1 to %d, none of them is %d: %w", run, state.Seq(), seq, ErrNoRequest)

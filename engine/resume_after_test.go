@@ -16,21 +16,15 @@ func TestResumeAfter(t *testing.T) {
 	j := memory.New()
 	e := engine.New(j, nil)
 	agent := pawl.Agent{Name: "a", Model: script.Replies(pawl.Say("x"), pawl.Say("y"), pawl.Say("z")), Limits: pawl.Limits{Iterations: 1}, Output: []byte(`{"type": "integer"}`)}
-	h := begin(t, e, agent)
-	ends(t, h, pawl.StatusExhausted)
-	s, err := engine.Load(t.Context(), j, "r")
+	ends(t, begin(t, e, agent), pawl.StatusExhausted)
+	o := engine.ResumeOptions{After: loaded(t, j, "r").Seq(), Limits: pawl.Limits{Iterations: 2}}
+	h, err := e.Resume(t.Context(), agent, "r", &o)
 	must(t, err)
-	o := engine.ResumeOptions{After: s.Seq(), Limits: pawl.Limits{Iterations: 2}}
-	if h, err = e.Resume(t.Context(), agent, "r", &o); err != nil {
-		t.Fatal(err)
-	}
 	<-h.Done()
 	if _, err := e.Resume(t.Context(), agent, "r", &o); !errors.Is(err, pawl.ErrConflict) {
 		t.Errorf("the second to resume it gets %v", err)
 	}
-	now, err := engine.Load(t.Context(), j, "r")
-	must(t, err)
-	o.After, o.Limits.Iterations = now.Seq(), 3
+	o.After, o.Limits.Iterations = loaded(t, j, "r").Seq(), 3
 	if h, err = e.Resume(t.Context(), agent, "r", &o); err != nil {
 		t.Fatalf("the lease was not given up: %v", err)
 	}

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/journal/memory"
 )
 
 // A Handle watches a run and waits for it. This engine drives the run, or it was found
@@ -207,11 +208,104 @@ func entriesFor(ctx context.Context, j pawl.Journal, run string, s *pawl.State) 
 	return func(yield func(pawl.Entry, error) bool) {
 		for entry, err := range Entries(ctx, j, run, 1) {
 			if err == nil {
-				err = s.CheckNext(entry)
+				err = s.Internals().CheckNext(entry)
 			}
 			if !yield(entry, err) {
 				return
 			}
 		}
 	}
+}
+
+// Prepared is an agent that was checked and declared once, for any number of runs, which
+// then begin faster. It is immutable, and safe for concurrent use if the agent's model and
+// tools are.
+type Prepared struct {
+	agent   pawl.Agent
+	machine *pawl.Machine // nil: each run prepares its own
+	foreign bool          // the agent has a tool of an untrusted server
+}
+
+// Prepare checks an agent. The error joins all contradictions, one a line. The caller must
+// not change what the agent refers to afterwards.
+func Prepare(agent pawl.Agent) (*Prepared, error) {
+	m, err := pawl.NewMachine(guarded(&agent))
+	if err != nil {
+		return nil, err
+	}
+	return &Prepared{agent, m, hasForeign(&agent)}, nil
+}
+
+// Run is [Run] of the agent.
+func (p *Prepared) Run(ctx context.Context, input string) (pawl.Result, error) {
+	run, err := New(memory.New(), nil).start(ctx, p, input, nil)
+	if err != nil {
+		return pawl.Result{}, err
+	}
+	result, err := run.Wait(context.WithoutCancel(ctx))
+	if err == nil && result.Status == pawl.StatusPaused {
+		err = ctx.Err()
+	}
+	return result, err
+}
+
+// Start is [Engine.Start] of the agent on e.
+func (p *Prepared) Start(ctx context.Context, e *Engine, input string, o *StartOptions) (*Handle, error) {
+	return e.start(ctx, p, input, o)
+}
+
+// An Update is what [Stream] yields: exactly one of its fields is set.
+type Update struct {
+	Text     string             // a piece of a reply, as soon as the model has written it
+	Thinking string             // a piece of its thinking
+	Failed   *pawl.ModelFailed  // the call of the model failed: the pieces since the last reply do not count
+	Reply    *pawl.ModelReplied // the whole reply
+	Started  *pawl.ToolStarted  // a tool runs
+	Finished *pawl.ToolFinished // a tool has run
+	Result   *pawl.Result       // the last update
+}
+
+// Stream runs an agent as [Run] does, and yields what happens until the result. An error is
+// the last thing that it yields; it is one of Run. Breaking the loop ends the run, and waits
+// for a Write in progress. For the other entries of a run, or one that outlives the loop, use
+// [Engine.Start] and [Handle.Entries].
+func Stream(ctx context.Context, agent pawl.Agent, input string) iter.Seq2[Update, error] {
+	return func(yield func(Update, error) bool) {
+		ctx, end := context.WithCancel(ctx)
+		p := Prepared{agent: agent}
+		run, err := New(memory.New(), nil).start(ctx, &p, input, &StartOptions{Watch: true})
+		if err != nil {
+			end()
+			yield(Update{}, err)
+			return
+		}
+		all := context.WithoutCancel(ctx)
+		defer func() { end(); <-run.Done() }()
+		for e, err := range run.Entries(all) {
+			if u := updateOf(e.Event); err == nil && u != (Update{}) && !yield(u, nil) {
+				return
+			}
+		}
+		result, err := run.Wait(all)
+		if err == nil && result.Status == pawl.StatusPaused {
+			err = ctx.Err()
+		}
+		yield(Update{Result: &result}, err)
+	}
+}
+
+func updateOf(event pawl.Event) (u Update) {
+	switch e := event.(type) {
+	case pawl.ModelDelta:
+		u.Text, u.Thinking = e.Text, e.Thinking
+	case pawl.ModelFailed:
+		u.Failed = &e
+	case pawl.ModelReplied:
+		u.Reply = &e
+	case pawl.ToolStarted:
+		u.Started = &e
+	case pawl.ToolFinished:
+		u.Finished = &e
+	}
+	return u
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/pawl-run/pawl"
@@ -55,12 +56,26 @@ func (e *Engine) Submit(ctx context.Context, run, call, by string, result json.R
 	return e.post(ctx, run, pawl.SignalResult, call, by, resultBody{result}, pawl.PhaseAwaitingClient, nil)
 }
 
-// A Resolution says what a call with an unknown outcome did. Exactly one of its fields
-// must be set.
+// A Resolution says what a call with an unknown outcome did: [Happened] or [DidNotHappen].
 type Resolution struct {
-	Happened     json.RawMessage // the call took place, with this result, which may be null
-	DidNotHappen bool            // the call did not take place and runs again
+	said, happened bool
+	result         json.RawMessage
 }
+
+// Happened says that a call took place, with a result that is encoded as JSON; nil is null.
+func Happened(result any) Resolution {
+	raw, is := result.(json.RawMessage)
+	if !is || raw == nil {
+		raw, _ = json.Marshal(result) // what cannot be encoded is no valid JSON
+	}
+	return Resolution{true, true, raw}
+}
+
+// DidNotHappen says that a call did not take place. It runs again.
+func DidNotHappen() Resolution { return Resolution{said: true} }
+
+// Result returns the result of a call that happened; false: it did not.
+func (r Resolution) Result() (json.RawMessage, bool) { return r.result, r.happened }
 
 // Resolve resolves an unknown outcome in the name of the user by. It is refused where
 // the wrapper of the call has recorded the outcome. If the call did not take place,
@@ -68,13 +83,13 @@ type Resolution struct {
 // its file can be reached.
 func (e *Engine) Resolve(ctx context.Context, run, call, by string, r Resolution) error {
 	switch {
-	case r.DidNotHappen == (r.Happened != nil):
-		return fmt.Errorf("the resolution of %s needs either the call's result or that the call did not happen", call)
-	case !r.DidNotHappen && !json.Valid(r.Happened):
+	case !r.said:
+		return fmt.Errorf("the resolution of %s is empty; make it with Happened or DidNotHappen", call)
+	case r.happened && !json.Valid(r.result):
 		return fmt.Errorf("the result of %s is not JSON", call)
 	}
-	return e.post(ctx, run, pawl.SignalResolution, call, by, settlementBody{!r.DidNotHappen, r.Happened}, pawl.PhaseInDoubt, func(_ *pawl.State, c pawl.CallState) error {
-		return checkResolution(run, &c, !r.DidNotHappen)
+	return e.post(ctx, run, pawl.SignalResolution, call, by, settlementBody{r.happened, r.result}, pawl.PhaseInDoubt, func(_ *pawl.State, c pawl.CallState) error {
+		return checkResolution(run, &c, r.happened)
 	})
 }
 
@@ -89,13 +104,10 @@ func (e *Engine) post(ctx context.Context, run string, kind pawl.SignalKind, cal
 	if err != nil {
 		return err
 	}
-	if s.Redacted() {
+	if s.Internals().Redacted() {
 		return fmt.Errorf("run %s: %w", run, ErrRedacted)
 	}
-	if over, err := overForGood(ctx, e.journal, s); err != nil || over {
-		if err != nil {
-			return err
-		}
+	if overForGood(s) {
 		return fmt.Errorf("run %s is %v and takes no signals; resume run %s, which called it", run, s.Status().String(), ParentOf(s))
 	}
 	c, ok := s.Call(call)
@@ -236,14 +248,14 @@ func (e *Engine) Cancel(ctx context.Context, run, by, reason string) error {
 	if _, handed := team.Handed(now.Verdict()); handed && now.Status().Ended() { // so the request is for the next leg
 		return fmt.Errorf("run %s is over: it handed over", run)
 	}
-	if now.Epoch() <= s.Epoch() || now.Status().Ended() {
+	if now.Internals().Epoch() <= s.Internals().Epoch() || now.Status().Ended() {
 		return nil
 	}
 	return e.Cancel(ctx, run, by, reason)
 }
 
 // cancelRequest names a request to cancel a run that is in the epoch it is in now.
-func cancelRequest(s *pawl.State) string { return fmt.Sprintf("cancel.%d", s.Epoch()) }
+func cancelRequest(s *pawl.State) string { return fmt.Sprintf("cancel.%d", s.Internals().Epoch()) }
 
 // cancelIdle ends a run that has no owner. Cancelling needs no agent: the
 // entries it takes are the same whatever the agent is.
@@ -273,7 +285,7 @@ func (e *Engine) cancelIdle(ctx context.Context, run, by, reason string) error {
 		return err
 	}
 	v, _ := r.state.Cancelled()
-	r.appendNow(pawl.RunStopped{Status: v.Status, Condition: v.Condition, Leaf: v.Leaf, Detail: v.Detail})
+	r.appendNow(pawl.Finish{Verdict: v}.Stopped())
 	err = r.flush()
 	e.left(r.base, run, err)
 	if err != nil {
@@ -284,7 +296,7 @@ func (e *Engine) cancelIdle(ctx context.Context, run, by, reason string) error {
 	if e.opt.Abandoned != nil {
 		top := r.state
 		for parent := ParentOf(top); parent != "" && err == nil; parent = ParentOf(top) {
-			top, _, err = e.loadChild(r.base, parent)
+			top, err = e.loadChild(r.base, parent)
 		}
 		e.unharmed(func() { e.opt.Abandoned(r.base, e, r.state, top.Declaration().Source) })
 	}
@@ -295,7 +307,7 @@ func (e *Engine) cancelIdle(ctx context.Context, run, by, reason string) error {
 func (q *requests) read(signals []pawl.Signal) {
 	r := q.rec
 	for _, l := range signals {
-		if l.ID <= r.state.Signal() {
+		if l.ID <= r.state.Internals().Signal() {
 			continue
 		}
 		if e := q.event(&l); e != nil {
@@ -384,4 +396,98 @@ func (q *requests) handed(tool string, raw json.RawMessage) json.RawMessage {
 	var e pawl.ToolFinished
 	takeOutput(q.rec, &e, &info, pawl.Output{JSON: raw})
 	return e.Result
+}
+
+// answerKind is the kind of signal that answers a pending request.
+var answerKind = map[string]pawl.SignalKind{
+	"approval": pawl.SignalDecision, "input": pawl.SignalAnswer, "client_tool": pawl.SignalResult, "doubt": pawl.SignalResolution,
+}
+
+// MarkAnswered marks the requests in a list from [Pending] that a signal in the inbox answers
+// already, although no owner has turned the signal into an entry yet. Resuming the run does
+// so. Until then the run still waits, since the log is the only truth about it.
+func MarkAnswered(ctx context.Context, j pawl.Journal, list []pawl.Pending) error {
+	mail, ok := j.(pawl.Inbox)
+	if !ok {
+		return nil
+	}
+	looked := map[string]bool{}
+	for _, p := range list {
+		if looked[p.Run] {
+			continue
+		}
+		looked[p.Run] = true
+		s, err := Load(ctx, j, p.Run)
+		if err != nil {
+			return err
+		}
+		for l, err := range mail.Signals(ctx, p.Run, s.Internals().Signal()) {
+			if err != nil {
+				return err
+			}
+			markAnswered(s, &l, list)
+		}
+	}
+	return nil
+}
+
+func markAnswered(s *pawl.State, l *pawl.Signal, list []pawl.Pending) {
+	call := callOf(l.Request)
+	c, _ := s.Call(call)
+	q, asked := s.Question()
+	for i := range list {
+		p := &list[i]
+		if p.Run == l.Run && p.Call == call && answerKind[p.Kind] == l.Kind && (answers(l, &c) || asked && q.Call == call && p.Kind == "input") {
+			at := l.Time
+			p.AnsweredAt, p.AnsweredBy = &at, l.By
+		}
+	}
+}
+
+// Signalled reports whether a waiting or paused run would continue if it were resumed, because its
+// inbox, or that of a child run, has an unread signal: an answer to a pending request, or a
+// request to cancel the run.
+func Signalled(ctx context.Context, j pawl.Journal, run string) (bool, error) {
+	mail, ok := j.(pawl.Inbox)
+	if !ok {
+		return false, nil
+	}
+	s, err := Load(ctx, j, run)
+	if err != nil {
+		return false, err
+	}
+	return signalled(ctx, &Engine{journal: j, inbox: mail}, s)
+}
+
+func signalled(ctx context.Context, e *Engine, s *pawl.State) (bool, error) {
+	if s.Seq() == 0 || s.Status().Ended() {
+		return false, nil
+	}
+	list := s.Result().Pending
+	for l, err := range e.inbox.Signals(ctx, s.Run(), s.Internals().Signal()) {
+		if err != nil {
+			return false, err
+		}
+		if l.Kind == pawl.SignalCancel && l.Request == cancelRequest(s) {
+			return true, nil
+		}
+		markAnswered(s, &l, list)
+	}
+	if slices.ContainsFunc(list, func(p pawl.Pending) bool { return p.AnsweredAt != nil }) {
+		return true, nil
+	}
+	// An owner that is shut down may pause the run before it has resumed a child.
+	for _, c := range begun(s, pawl.PhaseStarted, pawl.PhaseLost, pawl.PhaseAwaitingChild) {
+		child, err := e.loadChild(ctx, c.Child)
+		if err != nil {
+			return false, err
+		}
+		if call, _ := s.Call(c.Call.ID); child.Status().Ended() && call.Phase != pawl.PhaseAnswered {
+			return true, nil
+		}
+		if ok, err := signalled(ctx, e, child); ok || err != nil {
+			return ok, err
+		}
+	}
+	return false, nil
 }

@@ -1,8 +1,7 @@
 package engine_test
 
 import (
-	"context"
-	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -11,40 +10,16 @@ import (
 	"github.com/pawl-run/pawl/engine"
 )
 
-// stuckHook does not return from the entry of a type until it is let go of.
-type stuckHook struct {
-	typ  string
-	free chan struct{}
-	seen *seen
-}
-
-// seen is what a hook was asked about.
-type seen struct {
-	sync.Mutex
-	types []string
-}
-
-func (s *seen) add(typ string) {
-	s.Lock()
-	defer s.Unlock()
-	s.types = append(s.types, typ)
-}
-
-func (s *seen) last() string {
-	s.Lock()
-	defer s.Unlock()
-	return s.types[len(s.types)-1]
-}
-
-func (stuckHook) Name() string { return "stuck" }
-
-func (h stuckHook) Entry(_ context.Context, _ *pawl.State, e pawl.Entry) engine.Direction {
-	h.seen.add(e.Type())
-	if e.Type() == h.typ {
-		<-h.free
-		return engine.Direction{Cancel: true, Reason: "too late"}
+// stuck is a hook that does not return from a reply until the test closes free. It stores the type
+// of the latest entry.
+func stuck(free chan struct{}, last *atomic.Value) hookFunc {
+	return func(_ *pawl.State, e pawl.Entry) engine.Direction {
+		last.Store(e.Type())
+		if e.Type() == "model.replied" {
+			<-free
+		}
+		return engine.Direction{Cancel: e.Type() == "model.replied", Reason: "too late"}
 	}
-	return engine.Direction{}
 }
 
 // A hook that does not return is left behind: the run goes on without it, the
@@ -53,16 +28,12 @@ func TestHookThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		free := make(chan struct{})
 		defer func() { close(free); synctest.Wait() }()
-		var seen seen
+		var last atomic.Value
 		watched := 0
 		other := hookFunc(func(*pawl.State, pawl.Entry) engine.Direction { watched++; return engine.Direction{} })
-		agent := pawl.Agent{Name: "slow", Model: turns([]pawl.Call{call("look", 1)}), Tools: []pawl.Tool{
-			fake{name: "look", effect: pawl.Read, run: func(context.Context, pawl.Invocation) (pawl.Output, error) {
-				return pawl.Output{JSON: []byte(`1`)}, nil
-			}},
-		}}
+		agent := pawl.Agent{Name: "slow", Model: turns([]pawl.Call{call("look", 1)}), Tools: []pawl.Tool{seeing("look")}}
 		j := newTap()
-		e := engine.New(j, &engine.Options{Hooks: []engine.Hook{stuckHook{"model.replied", free, &seen}, other}})
+		e := engine.New(j, &engine.Options{Hooks: []engine.Hook{stuck(free, &last), other}})
 		began := time.Now()
 		result, err := begin(t, e, agent).Wait(t.Context())
 		if err != nil || result.Status != pawl.StatusSuccess {
@@ -75,18 +46,16 @@ func TestHookThatHangs(t *testing.T) {
 		for entry := range entriesOf(t, j, "r") {
 			if d, ok := entry.Event.(pawl.HookDirected); ok {
 				left++
-				if d.Hook != "stuck" || d.Direction != "left behind" {
+				if d.Hook != "picky" || d.Direction != "left behind" {
 					t.Errorf("%+v", d)
 				}
 			}
 		}
-		if left != 1 || seen.last() != "model.replied" || watched < 4 {
-			t.Errorf("left behind %d times, last asked about %s, the other about %d", left, seen.last(), watched)
+		if left != 1 || last.Load() != "model.replied" || watched < 4 {
+			t.Errorf("left behind %d times, last asked about %v, the other about %d", left, last.Load(), watched)
 		}
 		replays(t, e, agent, "r")
-		if err := e.Close(); err != nil {
-			t.Error(err)
-		}
+		must(t, e.Close())
 	})
 }
 
@@ -95,8 +64,8 @@ func TestHookDoesNotHoldACancelUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		free := make(chan struct{})
 		defer func() { close(free); synctest.Wait() }()
-		var seen seen
-		e := engine.New(newTap(), &engine.Options{Hooks: []engine.Hook{stuckHook{"model.replied", free, &seen}}})
+		var last atomic.Value
+		e := engine.New(newTap(), &engine.Options{Hooks: []engine.Hook{stuck(free, &last)}})
 		h := begin(t, e, pawl.Agent{Name: "slow", Model: turns()})
 		synctest.Wait()
 		began := time.Now()
@@ -105,8 +74,6 @@ func TestHookDoesNotHoldACancelUp(t *testing.T) {
 		if err != nil || result.Status != pawl.StatusCancelled || time.Since(began) > 2*time.Second {
 			t.Errorf("ended as %v after %v: %v", result.Status, time.Since(began), err)
 		}
-		if err := e.Close(); err != nil {
-			t.Error(err)
-		}
+		must(t, e.Close())
 	})
 }

@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"regexp"
 	"strings"
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/journals"
 )
 
 // Start starts a run and returns at once, with its first entry durable. When ctx ends, a
@@ -118,9 +120,9 @@ type StartOptions struct {
 	// Watch keeps streamed chunks until [Handle.Entries] is first ranged over, so that
 	// none is lost.
 	Watch bool
-	// AllowChange accepts changed tools of untrusted MCP servers. Without it, a tool
-	// whose description or schema differs from the agent's last run is disabled, and
-	// its calls fail with the reason.
+	// AllowChange accepts changed tools of untrusted MCP servers. Without it, a run that
+	// has a tool whose description or schema differs from the agent's last run is
+	// suspended before its first step, until [Engine.Resume] with AllowChange.
 	AllowChange bool
 
 	above  *feed  // of the parent, if its watchers get the run's pieces
@@ -141,27 +143,24 @@ type beginning struct {
 	input   string
 	link    *pawl.Continues // after a handoff: what the leg says of those before; nil: there was none
 	trace   string          // of the leg before
+	unseen  []string        // its tools that nobody has seen as they are now
 }
 
-// prepare prepares the agent, if that was not done before, without the tools that have changed.
+// prepare prepares the agent, if that was not done before, with the tools that people have seen.
 func (b *beginning) prepare(ctx context.Context, foreign bool) error {
 	if !b.AllowChange && foreign {
-		if err := b.pin(ctx); err != nil {
+		seen, changed, err := b.engine.pinned(ctx, *b.agent)
+		if err != nil {
 			return err
+		}
+		if changed != nil {
+			b.agent, b.machine, b.unseen = &seen, nil, changed
 		}
 	}
 	if b.machine != nil && b.engine.invalid == nil {
 		return b.engine.serves(b.machine)
 	}
 	return b.declare()
-}
-
-func (b *beginning) pin(ctx context.Context) error {
-	agent, changed, err := b.engine.pinned(ctx, *b.agent)
-	if err == nil && changed {
-		b.agent, b.machine = &agent, nil
-	}
-	return err
 }
 
 func (b *beginning) declare() (err error) {
@@ -184,8 +183,11 @@ func (b *beginning) begin(ctx context.Context, l pawl.Lease, p *past) (*Handle, 
 	if err != nil {
 		return nil, err
 	}
-	if b.queued {
-		return b.engine.enqueue(ctx, d)
+	switch {
+	case b.unseen != nil:
+		return b.engine.leave(ctx, d, unseen(b.unseen))
+	case b.queued:
+		return b.engine.leave(ctx, d, pawl.RunPaused{Status: pawl.StatusQueued, Reason: "queued"})
 	}
 	return b.engine.launch(ctx, d)
 }
@@ -230,6 +232,45 @@ func (e *Engine) launch(ctx context.Context, d *driver) (*Handle, error) {
 	if d.early {
 		h.early.Store(d.rec.feed.watch())
 	}
-	go func() { d.run(d.drive) }()
+	go d.run()
 	return h, nil
+}
+
+// ErrDrain, as the cause of the end of a run's context, queues the run instead of pausing
+// it, so that another worker goes on with it.
+var ErrDrain = errors.New("its worker was stopped")
+
+// Queue is Start for a run that nobody drives yet: it is recorded with the status queued,
+// and a worker takes it; see package runs/worker. Any process can also resume or cancel it.
+// The handle's result is the run as it was recorded.
+func (e *Engine) Queue(ctx context.Context, agent pawl.Agent, input string, o *StartOptions) (*Handle, error) {
+	queued := StartOptions{}
+	if o != nil {
+		queued = *o
+	}
+	labels := queued.Labels
+	if labels == nil {
+		labels = agent.Labels
+	}
+	if err := journals.CheckLane(labels); err != nil {
+		return nil, err
+	}
+	queued.queued = true
+	return e.Start(ctx, agent, input, &queued)
+}
+
+// leave makes the first entries of a run durable and releases the run as the event says.
+func (e *Engine) leave(ctx context.Context, d *driver, as pawl.RunPaused) (*Handle, error) {
+	r := &d.rec
+	d.inbox.life, r.base = ctx, context.WithoutCancel(ctx) //nolint:fatcontext // set once
+	r.appendNow(as)
+	err := r.flush()
+	r.lease.release()
+	e.left(r.base, r.lease.Run, err)
+	if err != nil {
+		return nil, err
+	}
+	l := &life{id: r.lease.Run, engine: e, done: make(chan struct{}), result: r.state.Result()}
+	close(l.done)
+	return &Handle{life: l}, nil
 }

@@ -297,9 +297,9 @@ func play(t *testing.T, agent func(*stage) pawl.Agent, at int, way string, stop 
 			case p.Kind == "approval":
 				must(t, again.Approve(t.Context(), p.Run, p.Call, "test", nil))
 			case p.Kind == "doubt" && breaks:
-				r := engine.Resolution{DidNotHappen: true}
+				r := engine.DidNotHappen()
 				if s.paid.count("pay "+p.Run+" "+p.Call) > 0 {
-					r = engine.Resolution{Happened: []byte(`"done"`)}
+					r = engine.Happened("done")
 				}
 				must(t, again.Resolve(t.Context(), p.Run, p.Call, "test", r))
 			default:

@@ -62,16 +62,12 @@ func TestSuchCalls(t *testing.T) {
 			return d, nil
 		})})
 		h, err := e.Start(t.Context(), a, "go", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		r, err := h.Wait(t.Context())
 		if got := strings.Join(asked, " "); err != nil || r.Status != pawl.StatusSuccess || got != c.asked {
 			t.Errorf("%s: %v %v, asked about %s, want %s", name, r.Status, err, got, c.asked)
 		}
-		if _, err := e.Replay(t.Context(), a, r.Run); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+		replays(t, e, a, r.Run)
 		e.Close()
 	}
 }
@@ -87,9 +83,7 @@ func TestSuchCallsRefused(t *testing.T) {
 	} {
 		e := engine.New(stored{memory.New()}, nil)
 		h, err := e.Start(t.Context(), closer(`{"to":"ann","status":"done","note":"1"}`), "go", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		r, err := h.Wait(t.Context())
 		if err != nil || r.Status != pawl.StatusWaitingApproval {
 			t.Fatal(r.Status, err)

@@ -34,7 +34,7 @@ func TestThreadRemembered(t *testing.T) {
 		Continues *pawl.Continues
 	}
 	// Every run looks twice, and ends in another way.
-	look := job{pawl.ToolInfo{Name: "look", Effect: pawl.Read}, func(context.Context, pawl.Invocation) (string, error) { return "seen", nil }}
+	look := seeing("look")
 	pay := job{pawl.ToolInfo{Name: "pay", Effect: pawl.Write}, func(context.Context, pawl.Invocation) (string, error) {
 		return "paid", nil
 	}}
@@ -103,9 +103,7 @@ func TestThreadBranches(t *testing.T) {
 	say := func(text string, o engine.StartOptions) string {
 		h, err := e.Start(t.Context(), agent, text, &o)
 		must(t, err)
-		if _, err := h.Wait(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		ended(t, h)
 		return h.ID()
 	}
 	first := say("one", engine.StartOptions{Thread: "a"})

@@ -3,13 +3,19 @@ package engine
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/display"
+	"github.com/pawl-run/pawl/internal/wire"
 	"github.com/pawl-run/pawl/team"
 )
 
@@ -38,14 +44,15 @@ func (d *driver) act(at uint64, a pawl.Act) error {
 				return nil
 			}
 			// The hooks see the results of the previous group before this one begins.
-			if seq, err := r.state.Seq(), d.askHooks(); err != nil || r.state.Seq() != seq {
+			seq := r.state.Seq()
+			if _, err := d.askHooks(); err != nil || r.state.Seq() != seq {
 				return err
 			}
 		}
 		if !first && (spends(group) || len(r.machine.Dropped(r.state)) > 0) {
 			return nil
 		}
-		if err := runGroup(d, at, group); err != nil {
+		if err := runBatch(d, at, group); err != nil {
 			return err
 		}
 		group, rest = nextGroup(serial, rest)
@@ -56,7 +63,6 @@ func (d *driver) act(at uint64, a pawl.Act) error {
 // nextGroup returns the calls that run next, in parallel, and the rest. A Write, a call of a
 // tool that runs alone, and every call of a serial agent are groups of their own.
 func nextGroup(serial bool, calls []pawl.Classified) (group, rest []pawl.Classified) {
-	begin := 0
 	for i := range calls {
 		c := &calls[i]
 		if c.Do != pawl.CallRun {
@@ -68,11 +74,7 @@ func nextGroup(serial bool, calls []pawl.Classified) (group, rest []pawl.Classif
 		case alone && group != nil:
 			return group, calls[i:]
 		case alone:
-			return calls[i : i+1 : i+1], calls[i+1:]
-		case group == nil:
-			group, begin = calls[i:i+1:i+1], i
-		case i-begin == len(group): // the group is contiguous
-			group = calls[begin : i+1 : i+1]
+			return calls[i : i+1], calls[i+1:]
 		default:
 			group = append(group, *c)
 		}
@@ -102,63 +104,17 @@ type toolCall struct {
 	slot       slot
 }
 
-// set resets the call for a new use.
-func (t *toolCall) set(d *driver, at uint64, c *pawl.Classified) {
-	*t = toolCall{classified: c, at: at, children: &d.children, slot: slotOf(&d.rec, c)}
+func newToolCall(d *driver, at uint64, c *pawl.Classified) *toolCall {
+	t := &toolCall{classified: c, at: at, children: &d.children, slot: slotOf(&d.rec, c)}
 	t.work = t
-}
-
-// runGroup runs calls in parallel. A single call runs on this goroutine if the process has
-// room for it.
-func runGroup(d *driver, at uint64, calls []pawl.Classified) error {
-	if len(calls) == 1 && !d.hasBoard() {
-		if t, err := single(d, at, &calls[0]); t != nil {
-			if err = d.effects.run(&t.effect); err == nil {
-				d.toolCall = t // not if the call was abandoned: its goroutine still uses it
-			}
-			return err
-		} else if err != errCrowded {
-			return err
-		}
-	}
-	return runBatch(d, at, calls)
-}
-
-// errCrowded says that a call cannot start yet.
-var errCrowded = errors.New("too many calls are in flight in this process")
-
-// single returns a call ready to run, with its intent durable; nil: it must not run, or not
-// yet.
-func single(d *driver, at uint64, c *pawl.Classified) (*toolCall, error) {
-	t := d.toolCall
-	if d.toolCall = nil; t == nil {
-		t = new(toolCall)
-	}
-	if t.set(d, at, c); !t.slot.try() {
-		return nil, errCrowded
-	}
-	ready := false
-	defer func() {
-		if !ready { // also if code of the tool panics
-			t.slot.free()
-		}
-	}()
-	if !t.prepare(&d.rec) {
-		return nil, nil
-	}
-	if err := d.rec.announce(&t.effect); err != nil {
-		return nil, err
-	}
-	t.began, ready = time.Now(), true
-	return t, nil
+	return t
 }
 
 // prepare sets the call's limits and appends its intent. It reports false if the call must not
 // run, because the run's time is over or the approved preconditions have changed.
 func (t *toolCall) prepare(r *recorder) bool {
 	c, info := t.classified, t.classified.Info()
-	now := time.Now()
-	left := timeFor(r, t.at, c, now)
+	left := timeFor(r, t.at, c)
 	if left <= 0 {
 		return false
 	}
@@ -166,18 +122,15 @@ func (t *toolCall) prepare(r *recorder) bool {
 		if !approvalHolds(r, t.at, c) {
 			return false
 		}
-		now = time.Now()
-		left = timeLeft(r.state, now)
+		left = timeLeft(r.state, time.Now())
 	}
 	t.equip(r, c)
 	// Suspending the run lets a Write finish, since cutting it short would leave its outcome
 	// unknown. A child run is suspended with its parent.
 	t.grace, t.limit, t.sheltered = grace(t.tool), info.Timeout, info.Effect == pawl.Write
-	if left < t.limit {
-		t.limit, t.outOfTime = left, true
-	}
+	t.outOfTime = t.fit(left)
 	if c.Child == "" || t.inv.Attempt == 1 { // resuming a child is not a new attempt at the call
-		r.appendAt(now, r.state.Iteration(), t.at, pawl.ToolStarted{Call: c.Call.ID, Tool: c.Call.Tool, Args: c.Call.Args, Effect: info.Effect, Key: c.Key, Attempt: t.inv.Attempt, Supervised: t.inv.Supervised})
+		r.append(t.at, pawl.ToolStarted{Call: c.Call.ID, Tool: c.Call.Tool, Args: c.Call.Args, Effect: info.Effect, Key: c.Key, Attempt: t.inv.Attempt, Supervised: t.inv.Supervised})
 	}
 	if c.Child != "" {
 		if t.inv.Attempt == 1 {
@@ -195,7 +148,8 @@ func (t *toolCall) prepare(r *recorder) bool {
 // equip sets the call's tool, which the run may wrap, and what it is called with.
 func (t *toolCall) equip(r *recorder, c *pawl.Classified) {
 	t.tool, _, _ = r.machine.Tool(c.Call.Tool)
-	t.inv = pawl.Invocation{Run: r.lease.Run, Call: c.Call.ID, Tool: c.Call.Tool, Args: bytes.Clone(c.Call.Args), Key: c.Key, Attempt: r.state.Attempts(c.Call.ID) + 1}
+	before, _ := r.state.Call(c.Call.ID)
+	t.inv = pawl.Invocation{Run: r.lease.Run, Call: c.Call.ID, Tool: c.Call.Tool, Args: bytes.Clone(c.Call.Args), Key: c.Key, Attempt: before.Attempt + 1}
 	if t.inv.Attempt > 1 {
 		before, _ := r.state.Call(c.Call.ID)
 		t.inv.Answers = before.Answers
@@ -217,8 +171,8 @@ func (t *toolCall) equip(r *recorder, c *pawl.Classified) {
 
 // timeFor returns the rest of the run's time. The machine decides by the log, so if nothing is
 // left and the log does not show that yet, the entry for this call does.
-func timeFor(r *recorder, at uint64, c *pawl.Classified, now time.Time) time.Duration {
-	left := timeLeft(r.state, now)
+func timeFor(r *recorder, at uint64, c *pawl.Classified) time.Duration {
+	left := timeLeft(r.state, time.Now())
 	if left <= 0 && r.state.Elapsed() < r.state.Limits().Time {
 		r.append(at, c.NotRun())
 	}
@@ -284,8 +238,7 @@ func grace(t pawl.Tool) time.Duration {
 // again, nothing is recorded: resuming finds the call lost.
 func (t *toolCall) record(r *recorder, cut error, abandoned bool) {
 	t.slot.free()
-	now := time.Now()
-	e := pawl.ToolFinished{Call: t.inv.Call, Tool: t.inv.Tool, Duration: now.Sub(t.began).Truncate(time.Millisecond), Abandoned: abandoned}
+	e := pawl.ToolFinished{Call: t.inv.Call, Tool: t.inv.Tool, Duration: time.Since(t.began).Truncate(time.Millisecond), Abandoned: abandoned}
 	info := t.classified.Info()
 	if abandoned {
 		r.log(slog.LevelWarn, "a tool did not stop when told to and was left behind", slog.String("call", e.Call), slog.String("tool", e.Tool))
@@ -330,6 +283,8 @@ func (t *toolCall) record(r *recorder, cut error, abandoned bool) {
 		}
 		if abandoned {
 			e.Error += "; it did not stop when told to and was left behind"
+		} else if said := t.partial(); said != "" {
+			e.Error = errorText(r, e.Error+"; "+said, &info)
 		}
 	case cut == errSuspended:
 		return
@@ -339,7 +294,21 @@ func (t *toolCall) record(r *recorder, cut error, abandoned bool) {
 	default:
 		e.Status, e.Error = pawl.ToolCancelled, "the run was cancelled"
 	}
-	r.appendAt(now, r.state.Iteration(), t.at, e)
+	r.append(t.at, e)
+}
+
+// partial returns what a call came to before its time was over; empty: nothing is known.
+func (t *toolCall) partial() string {
+	if stopped, ok := errors.AsType[interface {
+		error
+		Partial() string
+	}](t.err); ok {
+		return stopped.Partial()
+	}
+	if len(t.out.JSON) > 0 {
+		return "until then: " + pawl.ToolResult{Content: t.out.JSON}.Text()
+	}
+	return ""
 }
 
 // unknown reports whether a tool cannot tell whether its call took place, as when the connection
@@ -367,4 +336,70 @@ func asked(err error) (pawl.AskPerson, bool) {
 		return *a, true
 	}
 	return errors.AsType[pawl.AskPerson](err)
+}
+
+// slack allows for the marker and prefix that a tool adds when it truncates a result itself.
+const slack = 256
+
+// maxNesting is how deep a result may nest: the log's limit, less the nesting of its entry.
+const maxNesting = wire.MaxDepth - 100
+
+// takeOutput writes a tool's output to e: valid, filtered, and within the tool's cap. Output beyond
+// the cap goes to the journal's blobs, if it has any.
+func takeOutput(r *recorder, e *pawl.ToolFinished, info *pawl.ToolInfo, out pawl.Output) {
+	e.Truncated, e.Untrusted = out.Truncated, out.Untrusted
+	for _, i := range out.Images { // the tool may still write to its own copy
+		e.Images = append(e.Images, pawl.File{Type: i.Type, Data: bytes.Clone(i.Data)})
+	}
+	raw := bytes.Clone(out.JSON)
+	switch {
+	case raw == nil:
+		raw = json.RawMessage("null")
+	case !wire.Valid(raw, maxNesting):
+		raw = wire.Quote(strings.ToValidUTF8(string(raw), "\uFFFD"))
+	}
+	raw = r.clean.json(raw)
+	if len(raw) > info.MaxOutput+slack && !out.Truncated {
+		text := string(raw)
+		var inner string
+		if json.Unmarshal(raw, &inner) == nil {
+			text = inner
+		}
+		short, cut := display.Cut(text, info.MaxOutput)
+		if cut {
+			e.Truncated = true
+			e.Blob = keepBlob(r, []byte(text))
+		}
+		raw = wire.Quote(short)
+	}
+	e.Result = raw
+}
+
+// keepBlob stores bytes apart from the log and returns their digest; "" if they could not be
+// stored.
+func keepBlob(r *recorder, data []byte) string {
+	if r.engine.blobs == nil {
+		return ""
+	}
+	digest := digestOf(data)
+	if err := r.engine.blobs.PutBlob(context.Background(), digest, data); err != nil {
+		r.log(slog.LevelWarn, "the whole of a result could not be kept; its excerpt stands", r.engine.because(err))
+		return ""
+	}
+	return digest
+}
+
+// digestOf returns the SHA-256 of data in lower-case hexadecimal.
+func digestOf(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+// errorText returns an error's text for the model, within the tool's cap.
+func errorText(r *recorder, text string, info *pawl.ToolInfo) string {
+	text = strings.ToValidUTF8(r.clean.text(text), "\uFFFD")
+	if len(text) > info.MaxOutput+slack {
+		text, _ = display.Cut(text, info.MaxOutput)
+	}
+	return text
 }

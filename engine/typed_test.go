@@ -89,7 +89,7 @@ func TestRunAsOther(t *testing.T) {
 	say := func(text string) pawl.Agent {
 		return pawl.Agent{Name: "other", Model: script.Replies(pawl.Say(text))}
 	}
-	if got, _, err := engine.RunAs[string](t.Context(), say(`"yes"`), "?"); got != "yes" || err != nil {
+	if got, _, err := engine.RunAs[string](t.Context(), say("Yes, \"all\" of it."), "?"); got != "Yes, \"all\" of it." || err != nil {
 		t.Errorf("a string: %q, %v", got, err)
 	}
 	if got, _, err := engine.RunAs[int](t.Context(), say("42"), "?"); got != 42 || err != nil {

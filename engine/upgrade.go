@@ -48,11 +48,11 @@ func (e *Engine) PlanUpgrade(ctx context.Context, agent pawl.Agent, run string, 
 	if err != nil {
 		return UpgradePlan{}, err
 	}
-	if err := s.CheckMachine(); err != nil {
+	if err := s.Internals().CheckMachine(); err != nil {
 		return UpgradePlan{}, err
 	}
 	began := s.Declaration()
-	m, err := e.machine(stillDisabled(team.Member(agent, began), began))
+	m, err := e.machine(team.Member(agent, began))
 	if err != nil {
 		return UpgradePlan{}, err
 	}

@@ -15,14 +15,6 @@ import (
 	"github.com/pawl-run/pawl/tool"
 )
 
-// called is a model under another name.
-type called struct {
-	pawl.Model
-	name string
-}
-
-func (m called) Describe() pawl.ModelInfo { return pawl.ModelInfo{Name: m.name} }
-
 // Each part of a change decides whether a run that waits may go on with the changed agent.
 func TestUpgradeCompatible(t *testing.T) {
 	j, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "runs.db"), nil)
@@ -48,7 +40,7 @@ func TestUpgradeCompatible(t *testing.T) {
 	}{
 		{"only the version", func(*pawl.Agent) {}, ""},
 		{"prompt", func(a *pawl.Agent) { a.Prompt = "Ask always." }, ""},
-		{"model", func(a *pawl.Agent) { a.Model = called{a.Model, "other/model"} }, ""},
+		{"model", func(a *pawl.Agent) { a.Model = renamed{a.Model, pawl.ModelInfo{Name: "other/model"}} }, ""},
 		{"limits", func(a *pawl.Agent) { a.Limits.Iterations = 7 }, ""},
 		{"stop", func(a *pawl.Agent) { a.Stop = stop.Iterations(9) }, ""},
 		{"a tool more", func(a *pawl.Agent) { a.Tools = append(a.Tools, tool.ReadMore()) }, ""},

@@ -49,7 +49,7 @@ func TestRulesCostNothing(t *testing.T) {
 	log := inLab(t, func(l *lab) []pawl.Entry { return l.run(mender(l), "go") })
 	for i, e := range log {
 		if begun, ok := e.Event.(pawl.RunStarted); ok {
-			begun.Declaration.Model.Name = "mechanic"
+			begun.Declaration.ModelInfo.Name = "mechanic"
 			log[i].Event = begun
 		}
 	}

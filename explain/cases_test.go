@@ -50,7 +50,6 @@ func one(l *lab, reply string, tools ...pawl.Tool) pawl.Agent {
 var scenes = []scene{
 	{"rare", pawl.StatusRunning, func(l *lab) []pawl.Entry { return rare(l.run(shopper(l), "Buy shoes.")) }, &explain.Options{Full: true}},
 	{"success", pawl.StatusSuccess, func(l *lab) []pawl.Entry { return l.run(shopper(l), "Buy shoes.") }, nil},
-	{"success-full", pawl.StatusSuccess, func(l *lab) []pawl.Entry { return l.run(shopper(l), "Buy shoes.") }, &explain.Options{Full: true}},
 	{"success-goal", pawl.StatusSuccess, func(l *lab) []pawl.Entry {
 		a := one(l, `{text: All done.}`)
 		a.Model = scripted(l.t, `
@@ -159,7 +158,7 @@ replies:
 	{"waiting-doubt", pawl.StatusWaitingDoubt, doubted, nil},
 	{"settled", pawl.StatusSuccess, func(l *lab) []pawl.Entry {
 		l = l.crash(doubted(l), time.Minute)
-		l.must(l.eng.Resolve(l.t.Context(), runID, "c_3", "bob", engine.Resolution{DidNotHappen: true}))
+		l.must(l.eng.Resolve(l.t.Context(), runID, "c_3", "bob", engine.DidNotHappen()))
 		return l.resume(shopper(l), nil)
 	}, nil},
 	{"plan-failed", pawl.StatusPlanFailed, func(l *lab) []pawl.Entry {

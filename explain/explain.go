@@ -57,31 +57,21 @@ type Report struct {
 	Cost      map[string]Part `json:"cost"` // by purpose of the model call; children under "children"
 	Spending  Spending        `json:"spending"`
 	Failures  []Failure       `json:"failures"`
-	Next      []Action        `json:"next"`
-	Goal      *Goal           `json:"goal,omitempty"`     // nil: the run has no goal
-	Attempts  []Attempt       `json:"attempts,omitempty"` // of a run with a goal
-	Flaky     []string        `json:"flaky,omitempty"`    // flaky tests, which are not part of the goal
-	Causes    json.RawMessage `json:"causes,omitempty"`   // the graph of causes, if the run recorded one
-	Landing   bool            `json:"landing"`            // the answer was given when a limit was reached
+	Next      []Action        `json:"next"`             // at most three, the most likely first
+	Goal      *Goal           `json:"goal,omitempty"`   // nil: the run has no goal
+	Causes    json.RawMessage `json:"causes,omitempty"` // the graph of causes, if the run recorded one
+	Landing   bool            `json:"landing"`          // the answer was given when a limit was reached
 
 	// Conversation has the legs of the conversation that the run is one of, in order; nil: no run
 	// handed over. [Of] leaves it nil, since it is in several logs.
 	Conversation []Leg `json:"conversation,omitempty"`
 
-	opt     Options
-	source  string // of the run's agent
-	origin  origin
-	rules   bool // the run's model is rule-based
-	begun   pawl.RunStarted
-	fork    pawl.RunForked // From is empty if the run is not a fork
-	planned Phrase         // who approved its plan; empty: it makes none
-	created time.Time
-	updated time.Time
-	seq     uint64
-	quiet   uint64 // the last entry at which the run can be forked
-	flight  []Phrase
-	now     time.Time
-	wakeAt  time.Time
+	opt    Options
+	state  *pawl.State // at the end of the log
+	quiet  uint64      // the last entry at which the run can be forked
+	fork   pawl.RunForked
+	flight []Phrase // what had not ended at the end of the log
+	now    time.Time
 }
 
 // A Decision is one step of a run, or an external event: start, resume, extend,
@@ -95,8 +85,6 @@ type Decision struct {
 	Subject   Phrase    `json:"subject"` // what was observed, asked, run, recorded or awaited
 	Why       Phrase    `json:"why"`
 	Outcome   []Phrase  `json:"outcome"` // the results, one line each
-
-	last uint64
 }
 
 // A Leg is one of the runs that one message of a person led to: the agent of the leg before
@@ -123,19 +111,6 @@ func (l Leg) String() string {
 	return text
 }
 
-// A Part is the cost of the model calls for one purpose. CostUSD is nil when
-// the model has no price. Lost and failed attempts count with the amount booked
-// for them.
-type Part struct {
-	ModelCalls   int           `json:"model_calls"`
-	Failed       int           `json:"failed"`
-	InputTokens  int           `json:"input_tokens"`
-	OutputTokens int           `json:"output_tokens"`
-	CostUSD      *pawl.Decimal `json:"cost_usd"`
-
-	dollars float64
-}
-
 // A Failure is an attempt at a model call without a reply.
 type Failure struct {
 	Seq       uint64       `json:"seq"`
@@ -145,13 +120,6 @@ type Failure struct {
 	Class     string       `json:"class"`
 	Message   string       `json:"message"`
 	RetryAt   *time.Time   `json:"retry_at"` // nil: not retried
-}
-
-// An Action is a suggestion for what to do next. Command can be typed as it is,
-// after replacing the words in capitals.
-type Action struct {
-	Command string `json:"command"`
-	Why     Phrase `json:"why"`
 }
 
 // Of explains a log. It costs O(entries). It returns an error for an empty log,
@@ -164,7 +132,7 @@ func Of(entries iter.Seq2[pawl.Entry, error], o *Options) (Report, error) {
 			continue // streamed text of a live run
 		}
 		if err == nil {
-			err = f.state.CheckNext(e)
+			err = f.state.Internals().CheckNext(e)
 		}
 		if err != nil {
 			return f.report(), fmt.Errorf("explain: %w", err)

@@ -20,6 +20,9 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
+// inJSON are the reports that are held as JSON, too: with what each key can have in it.
+var inJSON = []string{"rare", "success-goal", "waiting-input", "judged", "paused-rate-limit"}
+
 func TestGolden(t *testing.T) {
 	for _, sc := range slices.Concat(scenes, ruts) {
 		t.Run(sc.name, func(t *testing.T) {
@@ -32,7 +35,7 @@ func TestGolden(t *testing.T) {
 			doc, err := json.MarshalIndent(r, "", "  ")
 			must(t, err)
 			golden(t, sc.name+".md", r.Markdown())
-			if len(doc) < 40<<10 {
+			if slices.Contains(inJSON, sc.name) {
 				golden(t, sc.name+".json", string(doc)+"\n")
 			}
 			holds(t, log, r)
@@ -76,21 +79,13 @@ func holds(t *testing.T, log []pawl.Entry, r explain.Report) {
 	if in != s.Usage().Input || out != s.Usage().Output || calls != s.ModelCalls() || math.Abs(dollars-spent) > 1e-12 {
 		t.Errorf("the parts add up to %d in, %d out, %d calls, $%g; the run used %+v, %d calls, $%g", in, out, calls, dollars, s.Usage(), s.ModelCalls(), spent)
 	}
-	tokens, dollars := 0, 0.0
-	for part, share := range r.Spending.Tokens.Parts {
-		if tokens += share.Tokens; share.CostUSD != nil {
-			dollars += float64(*share.CostUSD)
-		}
-		if share.Tokens < 0 {
-			t.Errorf("%d tokens are %s", share.Tokens, part)
-		}
-	}
-	asked := r.Spending.Tokens.Children.Tokens
+	children := r.Cost["children"]
+	asked := children.InputTokens + children.OutputTokens
 	for _, m := range r.Spending.Models {
-		asked += m.Tokens
+		asked += m.InputTokens + m.OutputTokens
 	}
-	if used := s.Usage().Total(); tokens != used || asked != used || math.Abs(dollars-spent) > 1e-9 {
-		t.Errorf("the shares add up to %d tokens and $%g, the models' to %d; the run used %d and $%g", tokens, dollars, asked, used, spent)
+	if used := s.Usage().Total(); asked != used {
+		t.Errorf("the models' tokens add up to %d; the run used %d", asked, used)
 	}
 	var last uint64
 	for _, d := range r.Decisions {

@@ -1,9 +1,8 @@
 package explain
 
 import (
-	"encoding/json"
+	"cmp"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/pawl-run/pawl"
@@ -11,45 +10,56 @@ import (
 )
 
 // fold builds a report entry by entry. Entries of one step have the same At, as
-// in replay; external entries are on their own.
+// in replay; an external entry is a step of its own.
 type fold struct {
-	opt       Options
-	state     *pawl.State
-	decl      pawl.Declaration // in force at the step being explained
-	decisions []Decision
-	cost      map[string]Part
-	failures  []Failure
-	graph     json.RawMessage // the latest graph of causes
-	trying
-	tracing
-	money    spender
-	step     []pawl.Entry
-	decision Decision // of the step
-	doing    doing
+	Report
 
-	// The causes of the next turn, since the previous one.
+	decl   pawl.Declaration // in force at the step being explained
+	at     uint64           // of the step being explained
+	in     *Decision        // the step being explained; nil: none
+	calls  []called         // of the step, if it runs calls
+	whys   []Phrase         // of these calls
+	flight *pawl.Entry      // the model call in flight
+	spending
+	tracing
+
+	// Since the previous turn.
 	answered []string
-	causes   []Phrase
 	rejected int  // the number of rejections since the last reply
 	lost     bool // a model call was lost with the run's owner
-	acted    []string
-	back     bool // the run was resumed and has not observed since
+
+	acted    []string // calls since the last observation, which may have changed the world
 	baseline *pawl.Measured
 	measure  *pawl.Measured // the latest
 	trend    meter.Trend    // of the latest turn
 	turn     int            // the iteration of the latest measurement
-	flight   *pawl.Entry    // the model call in flight
+	weighed  uint64         // the entry of the latest measurement
 	fallback int            // the index of the model of the last call
-	quiet    uint64         // the last entry at which nothing was in flight
-	forked   pawl.RunForked
-	editing  bool // what follows the latest run.forked is edited
+	editing  bool           // what follows the latest run.forked is edited
+}
+
+// called is what became of a call in a step.
+type called struct {
+	id      string
+	label   string // with the tool
+	caller  Phrase // who made it: the model, or a step of the loop
+	line    Phrase // with the arguments
+	outcome Phrase
+}
+
+// told is what an entry says about its step.
+type told struct {
+	step         string
+	call         string // the call that it is about, in a step that runs calls
+	subject, why Phrase
+	outcome      []Phrase
 }
 
 func newFold(o *Options) *fold {
-	f := &fold{
-		state: new(pawl.State), trend: meter.Unknown, money: newSpender(),
-		decisions: []Decision{}, cost: map[string]Part{}, failures: []Failure{},
-	}
+	f := &fold{trend: meter.Unknown}
+	f.state = new(pawl.State)
+	f.Decisions, f.Failures = []Decision{}, []Failure{}
+	f.Cost, f.spending.Models = map[string]Part{}, map[string]Part{}
 	if o != nil {
 		f.opt = *o
 	}
@@ -59,27 +69,39 @@ func newFold(o *Options) *fold {
 // add takes an entry in. What an entry says depends on the state before it.
 func (f *fold) add(e pawl.Entry) {
 	external := pawl.External(e.Event)
-	if external || len(f.step) > 0 && f.step[0].At != e.At {
+	if external || f.in != nil && f.at != e.At {
 		f.close()
 	}
-	switch {
-	case external:
-		f.outside(e)
-		f.declare(e.Event)
-	case len(f.step) == 0:
-		f.begin(e)
-		fallthrough
-	default:
-		if f.step = append(f.step, e); f.decision.Step == "act" {
-			f.do(e)
-		}
+	var t told
+	if external {
+		t = f.signal(e)
+	} else {
+		t = f.step(e)
 	}
-	was := spentBy(f.state)
+	begins := f.in == nil
+	if begins {
+		f.in, f.at = &Decision{Seq: e.Seq, Iteration: e.Iteration, Time: e.Time, Step: t.step, Subject: t.subject, Why: t.why, Outcome: []Phrase{}}, e.At
+	}
+	switch {
+	case f.in.Step == "act":
+		f.do(t)
+	case !begins && t.call != "":
+		f.in.Outcome = append(f.in.Outcome, Phrase(name(f.label(t.call))+" → ")+join(t.outcome))
+	case begins || len(t.outcome) > 0:
+		f.in.Outcome = append(f.in.Outcome, t.outcome...)
+	case t.why != "":
+		f.in.Outcome = append(f.in.Outcome, t.why)
+	}
+	if external {
+		f.close()
+	}
+	f.declare(e.Event)
+	was := usedBy(f.state)
 	f.state.Fold(e)
 	if !f.state.InFlight() {
 		f.quiet = e.Seq
 	}
-	f.account(e, was)
+	f.book(e, was)
 	f.tracing.add(e, f.state)
 }
 
@@ -95,157 +117,86 @@ func (f *fold) declare(event pawl.Event) {
 	}
 }
 
-// begin begins the step whose first entry comes next, and says why it is made.
-func (f *fold) begin(e pawl.Entry) {
-	f.decision = Decision{Seq: e.Seq, Iteration: e.Iteration, Time: e.Time, Step: kind(e.Event, f.state)}
-	switch f.decision.Step {
-	case "think":
-		f.think(&f.decision, e.Event)
-	case "observe":
-		f.observe(&f.decision)
-	case "act":
-		f.acted = nil
-	}
-}
-
-// close explains the collected step.
-func (f *fold) close() {
-	if len(f.step) == 0 {
+// do adds what an entry says to the calls of a step.
+func (f *fold) do(t told) {
+	if t.call == "" {
+		f.in.Outcome = append(f.in.Outcome, t.outcome...)
 		return
 	}
-	d := f.decision
-	d.last = f.step[len(f.step)-1].Seq
-	switch d.Step {
-	case "think":
-		f.thought(&d)
-	case "observe":
-		f.observed(&d)
-	case "act":
-		f.act(&d)
-	case "await":
-		f.await(&d)
-	case "finish":
-		f.finish(&d)
-	default:
-		f.record(&d)
+	i := slices.IndexFunc(f.calls, func(c called) bool { return c.id == t.call })
+	if i < 0 {
+		i = len(f.calls)
+		one := called{id: t.call, label: f.label(t.call), outcome: "no outcome is in the log"}
+		one.line = Phrase(name(one.label))
+		if c, ok := f.state.Call(t.call); ok {
+			one.line, one.caller = one.line+Phrase(" "+undecided(argsOf(c))), "the model called it"
+			if c.Step != "" {
+				one.caller = Phrase("step " + name(c.Step) + " called it")
+			}
+		}
+		f.calls = append(f.calls, one)
 	}
-	f.push(d)
-	clear(f.step)
-	f.step = f.step[:0]
+	if len(t.outcome) > 0 {
+		f.calls[i].outcome = t.outcome[0]
+	}
+	f.whys = once(f.whys, t.why)
 }
 
-// kind returns the name of the step that an entry began.
-func kind(event pawl.Event, before *pawl.State) string {
-	switch e := event.(type) {
-	case pawl.ModelCalled, pawl.ModelReplied, pawl.ModelFailed:
-		return "think"
-	case pawl.Observed, pawl.Measured:
-		return "observe"
-	case pawl.RunPaused:
-		return "await"
-	case pawl.RunStopped:
-		return "finish"
-	case pawl.ToolStarted, pawl.ToolReused, pawl.ToolRefused, pawl.ApprovalRequested, pawl.ClientToolRequested,
-		pawl.MemoryStored, pawl.ProgressLogged, pawl.ChildStarted, pawl.ChildStopped:
-		return "act"
-	case pawl.ToolFinished:
-		if c, ok := before.Call(e.Call); ok && c.Phase == pawl.PhaseLost {
-			return "record" // an unknown outcome reported to the model
-		}
-		return "act"
-	case pawl.InputRequested:
-		if _, ok := before.Call(e.Call); ok {
-			return "act"
-		}
-	case pawl.Noted:
-		if e.By == completeTool || e.By == toolsFound {
-			return "act"
-		}
+// close ends the step being explained.
+func (f *fold) close() {
+	d := f.in
+	if d == nil {
+		return
 	}
-	return "record"
-}
-
-// completeTool is the built-in tool for the final answer, which it notes first.
-const completeTool = "__complete__"
-
-// searchTool is the tool that finds deferred tools, and toolsFound who notes them.
-const searchTool, toolsFound = "tool_search", "__tools__"
-
-func (f *fold) push(d Decision) {
-	if d.Outcome == nil {
-		d.Outcome = []Phrase{}
+	switch {
+	case d.Step == "think" && len(d.Outcome) == 0:
+		d.Outcome = []Phrase{"the log has no outcome of it"}
+	case d.Step == "observe" && f.decl.Goal != "" && f.weighed < d.Seq:
+		d.Outcome = append(d.Outcome, phrasef("the goal %s could not be measured", name(f.decl.Goal)))
+	case d.Step == "act":
+		slices.SortFunc(f.calls, func(a, b called) int { return byNumber(a.id, b.id) })
+		var labels []string
+		var lines, callers []Phrase
+		for _, c := range f.calls {
+			callers = once(callers, c.caller)
+			labels, lines = append(labels, c.label), append(lines, c.line+" → "+c.outcome)
+		}
+		d.Subject, d.Outcome = Phrase(names(labels, 4)), append(lines, d.Outcome...)
+		d.Why = cmp.Or(join(f.whys), join(callers), "it was called")
 	}
-	f.decisions = append(f.decisions, d)
-}
-
-// because records a cause of the next turn, without duplicates.
-func (f *fold) because(p Phrase) {
-	if !slices.Contains(f.causes, p) {
-		f.causes = append(f.causes, p)
-	}
+	f.Decisions = append(f.Decisions, *d)
+	f.in, f.calls, f.whys = nil, f.calls[:0], nil
 }
 
 // report finishes the report.
 func (f *fold) report() Report {
 	f.close()
-	s := f.state
-	r := Report{
-		Result: Result{Result: s.Result()}, Decisions: f.decisions, Cost: f.cost, Failures: f.failures, Ceilings: ceilings(s),
-		opt: f.opt, created: s.Created(), updated: s.Time(), seq: s.Seq(), quiet: f.quiet, fork: f.forked, now: f.opt.Now, wakeAt: s.WakeAt(),
-	}
-	start, _ := s.Start()
-	r.Context = answers(s, r.Result.Result, start.Declaration.ResultKey)
-	if f.on {
-		r.Trace = f.thoughts(s)
-	}
+	s, r := f.state, &f.Report
+	r.Result = Result{Result: s.Result(), Trace: f.thoughts(s)}
+	r.Context = answers(s, r.Result.Result)
+	r.now = f.opt.Now
 	if r.now.IsZero() {
 		r.now = s.Time()
 	}
-	f.attempt("no measurement followed")
-	r.Attempts, r.Flaky, r.Causes = f.attempts, f.flaky, f.graph
-	r.Goal = f.goal()
-	r.begun, _ = s.Start()
-	r.planned = planned(s, &r.begun.Declaration)
+	r.Goal, r.Ceilings, r.Spending = f.goal(), ceilings(s), f.spending.Spending
+	if k := &r.Spending.Cache; k.Read+k.Written > 0 {
+		k.HitRate = new(float64(k.Read) / float64(f.input))
+	}
 	if reply, ok := s.Replied(pawl.PurposeFinal); ok && !s.Done() && r.Answer != "" {
-		handedIn := start.Declaration.Strategy == pawl.StrategyJSON && s.RepliedAt(pawl.PurposeFinal) > s.RepliedAt(pawl.PurposeTurn)
+		handedIn := f.decl.Strategy == pawl.StrategyJSON && s.RepliedAt(pawl.PurposeFinal) > s.RepliedAt(pawl.PurposeTurn)
 		r.Landing = handedIn || r.Answer == reply.Text()
 	}
-	_, known := s.Cost()
-	for part, p := range r.Cost {
-		if known {
-			p.CostUSD = decimal(p.dollars)
-		}
-		r.Cost[part] = p
+	if _, known := s.Cost(); known {
+		f.priced()
 	}
-	r.Spending = f.money.close(known)
-	r.hear()
-	r.stands(s)
-	if r.over() {
-		r.Resumable = false
-	}
-	r.flight = f.inFlight()
-	r.source = s.Declaration().Source
-	r.origin, r.rules = originOf(r.source), byRules(s.Declaration())
-	r.Next = next(s, &r)
-	if (r.Status != pawl.StatusSuccess || r.handed()) && len(r.Next) > 0 {
-		r.Action = r.Next[0].Command
-	}
-	return r
+	r.flight = f.inFlight("if lost ")
+	r.correct()
+	r.advise()
+	return *r
 }
 
-// over reports whether the conversation continued in another run without
-// resolving what this run left open.
-func (r *Report) over() bool {
-	return r.opt.Continued != "" && r.Status.Ended() && r.Status != pawl.StatusSuccess
-}
-
-// handed reports whether another run has the conversation because the agent handed it over.
-func (r *Report) handed() bool {
-	return r.opt.Continued != "" && r.Status == pawl.StatusSuccess && strings.HasPrefix(r.Reason.Leaf, "handoff(")
-}
-
-// hear marks what has been answered.
-func (r *Report) hear() {
+// correct corrects the result with facts that are not in the log.
+func (r *Report) correct() {
 	for i := range r.Pending {
 		p := &r.Pending[i]
 		for _, known := range r.opt.Waits {
@@ -254,36 +205,29 @@ func (r *Report) hear() {
 			}
 		}
 	}
-}
-
-// answered reports whether some, and whether all, of what the run and its children
-// wait for has been answered.
-func (r *Report) answered() (some, all bool) {
-	if !r.Status.Waiting() {
-		return false, false
-	}
-	all = len(r.opt.Waits) > 0
-	for _, p := range r.opt.Waits {
-		some, all = some || p.AnsweredAt != nil, all && p.AnsweredAt != nil
-	}
-	return some, all
-}
-
-// stands corrects the status with facts that are not in the log.
-func (r *Report) stands(s *pawl.State) {
 	status := r.opt.Status
-	if status == 0 && s.Status().Waiting() && expired(r.Pending, r.now) {
+	if status == 0 && r.state.Status().Waiting() && Expired(r.Pending, r.now) {
 		status = pawl.StatusExpired
 	}
-	if status == 0 || status == r.Status {
-		return
+	if status != 0 && status != r.Status {
+		r.Status, r.Verdict.Status = status, status
+		r.Resumable = status.Resumable() && !r.state.Internals().Redacted() && !r.state.Internals().Torn()
 	}
-	r.Status, r.Verdict.Status = status, status
-	r.Resumable = status.Resumable() && !s.Redacted() && !s.Torn()
+	if r.over() {
+		r.Resumable = false
+	}
 }
 
-// expired reports whether every pending request has expired.
-func expired(pending []pawl.Pending, now time.Time) bool {
+func (r *Report) rules() bool {
+	if r.state == nil {
+		return false
+	}
+	d := r.state.Declaration()
+	return byRules(&d)
+}
+
+// Expired reports whether nothing of what a run waits for can still be given.
+func Expired(pending []pawl.Pending, now time.Time) bool {
 	for _, p := range pending {
 		if p.ExpiresAt == nil || now.Before(*p.ExpiresAt) || p.AnsweredAt != nil { // only answers in time are recorded
 			return false

@@ -30,7 +30,7 @@ func TestImported(t *testing.T) {
 			s.Fold(e)
 		}
 		note := kept[keep-1]
-		note.Seq, note.At, note.Event = note.Seq+1, note.Seq, s.Import("ann", redacted, torn)
+		note.Seq, note.At, note.Event = note.Seq+1, note.Seq, s.Internals().Import("ann", redacted, torn)
 		r, err := explain.Of(sequence(append(kept, note)), &explain.Options{Status: pawl.StatusInterrupted})
 		must(t, err)
 		return r

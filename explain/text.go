@@ -1,12 +1,13 @@
 package explain
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/pawl-run/pawl"
@@ -33,6 +34,12 @@ func said(s string) string { return openText + shorten(oneLine(s), 240) + closeT
 // data marks JSON.
 func data(raw json.RawMessage) string {
 	return openName + shorten(oneLine(wire.Plain(raw)), 160) + closeName
+}
+
+// undecided marks the arguments of a call that somebody is to decide: each value is cut
+// by itself.
+func undecided(args json.RawMessage) string {
+	return openName + display.Values(args, 120) + closeName
 }
 
 // phrasef formats a phrase, and keeps the marks in those among its arguments.
@@ -72,6 +79,9 @@ func span(text string) string {
 	return ticks + text + ticks
 }
 
+// code returns the text, on one line, as a code span.
+func code(text string) string { return span(oneLine(text)) }
+
 // fence returns a code block with the text, whatever fences it contains.
 func fence(text string) string {
 	ticks := strings.Repeat("`", max(3, longestRun(text)+1))
@@ -87,14 +97,8 @@ func longestRun(text string) (longest int) {
 	return longest
 }
 
-// clean removes characters that act on a terminal or deceive the reader: escape
-// sequences, control characters, direction marks and invisible characters,
-// except the two joiners that scripts and emoji need.
-func clean(s string) string {
-	return display.Without(display.Clean(breaks.Replace(s)), func(r rune) bool {
-		return unicode.Is(unicode.Cf, r) && r != '\u200c' && r != '\u200d'
-	})
-}
+// clean is [display.Visible] with line feeds for everything that ends a line.
+func clean(s string) string { return display.Visible(breaks.Replace(s)) }
 
 // breaks are the characters that end a line.
 var breaks = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u2028", "\n", "\u2029", "\n", "\u0085", "\n")
@@ -127,3 +131,50 @@ func names(ids []string, most int) string {
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
 
 func dollars(v pawl.Decimal) string { return display.Dollars(float64(v)) }
+
+// once adds a phrase that is not in the list yet.
+func once(list []Phrase, p Phrase) []Phrase {
+	if p == "" || slices.Contains(list, p) {
+		return list
+	}
+	return append(list, p)
+}
+
+func join(parts []Phrase) (out Phrase) {
+	for i, p := range parts {
+		if i > 0 {
+			out += "; "
+		}
+		out += p
+	}
+	return out
+}
+
+// by names who did something; empty: it is not known.
+func by(who string) Phrase {
+	if who == "" {
+		return ""
+	}
+	return Phrase(" by " + name(person(who)))
+}
+
+// person formats an owner for people. An owner is opaque text, or JSON with a user, a
+// host and a process id.
+func person(owner string) string {
+	if strings.HasPrefix(owner, "{") {
+		return display.Holder(owner)
+	}
+	return cmp.Or(owner, "unknown")
+}
+
+// bare matches a word that needs no quoting in a shell.
+var bare = regexp.MustCompile(`^[A-Za-z0-9_.:/@%+=,-]+$`)
+
+// shell quotes a word for a POSIX shell.
+func shell(word string) string {
+	word = oneLine(word)
+	if bare.MatchString(word) && !strings.HasPrefix(word, "-") {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}

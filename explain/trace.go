@@ -105,6 +105,9 @@ func (t *tracing) add(e pawl.Entry, s *pawl.State) {
 
 // thoughts returns the replies with the results of their calls.
 func (t *tracing) thoughts(s *pawl.State) []Thought {
+	if !t.on {
+		return nil
+	}
 	all := make([]Thought, 0, len(t.replies))
 	for _, r := range t.replies {
 		one := Thought{Iteration: r.iteration, Timestamp: r.time, Thought: redact.Text(r.thought), Success: r.refused == ""}
@@ -150,7 +153,9 @@ func shown(result json.RawMessage, instead string) json.RawMessage {
 }
 
 // answers returns the context of a result.
-func answers(s *pawl.State, r pawl.Result, key string) map[string]Answer {
+func answers(s *pawl.State, r pawl.Result) map[string]Answer {
+	begun, _ := s.Start()
+	key := begun.Declaration.ResultKey
 	if key == "" {
 		return nil
 	}

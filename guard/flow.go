@@ -14,6 +14,7 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/internal/expr"
+	"github.com/pawl-run/pawl/internal/naming"
 )
 
 // DataFlowOptions configure [DataFlow]. The zero value is right.
@@ -36,11 +37,12 @@ type DataFlowOptions struct {
 // whose values has a trusted source is held too. The approval request says which
 // value it is and where it came from.
 //
-// A call acts if its effect is not [pawl.Read], or if a value says where it goes:
-// one of an argument that [pawl.ToolInfo].Reaches declares, or one that is only a
-// URL, a mail address or a host. All values decide but those of the arguments that
-// [pawl.ToolInfo].Content declares to be prose. A date decides only if an untrusted
-// text has it.
+// A call acts if its effect is not [pawl.Read], or if a value says where it goes: one
+// of an argument that [pawl.ToolInfo].Reaches declares or that is called a place, such
+// as server, or a host in any notation, also within a longer text. All values decide
+// but those of the arguments that [pawl.ToolInfo].Content declares to be prose. A date
+// decides only if an untrusted text has it. A Write that equals one that succeeded is
+// held, too.
 //
 // The policy compares values and no meaning, in every language, and depends only
 // on the state. For its limits see docs/governance.md.
@@ -54,18 +56,10 @@ func DataFlow(o *DataFlowOptions) pawl.Policy {
 		parts = append(parts, "strict")
 	}
 	if len(f.hosts) > 0 {
-		parts = append(parts, "hosts("+strings.Join(quoted(f.hosts), ", ")+")")
+		parts = append(parts, "hosts("+expr.Quoted(f.hosts)+")")
 	}
 	f.name = "data_flow(" + strings.Join(parts, ", ") + ")"
 	return f
-}
-
-func quoted(list []string) []string {
-	all := make([]string, len(list))
-	for i, s := range list {
-		all[i] = expr.Quote(s)
-	}
-	return all
 }
 
 // flow is the policy. It is immutable.
@@ -154,7 +148,7 @@ func (f *flow) Review(s *pawl.State, step pawl.Step) pawl.Step {
 	acting := map[int]action{} // by index
 	for i := range act.Calls {
 		d := &act.Calls[i]
-		if d.Do != pawl.CallRun && d.Do != pawl.CallHand && d.Do != pawl.CallAsk || machines(d.Call.Tool) {
+		if d.Do != pawl.CallRun && d.Do != pawl.CallHand && d.Do != pawl.CallAsk || naming.OfMachine(d.Call.Tool) {
 			continue
 		}
 		if a, ok := actionOf(d); ok {
@@ -170,33 +164,28 @@ func (f *flow) Review(s *pawl.State, step pawl.Step) pawl.Step {
 		return step // what taints the run was called in this turn
 	}
 	act.Calls = slices.Clone(act.Calls)
-	for i, a := range acting {
+	turn := deeds{} // the Writes of this turn
+	for c := range s.Open() {
+		turn.record(&c, "")
+	}
+	for i := range act.Calls {
+		d := &act.Calls[i]
+		a, ok := acting[i]
+		if !ok {
+			continue
+		}
 		why := v.objection(&a, f.hosts)
 		if why == "" && f.strict {
 			why = "the run has read untrusted text, and data flow is strict"
 		}
+		if of := v.repeats(turn, d, &a); of != "" {
+			why = naming.Also(why, "it repeats "+of)
+		}
 		if why != "" {
-			d := &act.Calls[i]
-			d.Do, d.Why = pawl.CallAsk, also(d.Why, why)
+			d.Do, d.Why = pawl.CallAsk, naming.Also(d.Why, why)
 		}
 	}
 	return act
-}
-
-// machines reports whether a tool belongs to the machine, whose tools have no
-// effect outside the run.
-func machines(tool string) bool { return strings.HasPrefix(tool, "__") }
-
-// also adds a reason if it is missing.
-func also(reasons, why string) string {
-	const between = "; "
-	switch {
-	case why == "" || strings.Contains(between+reasons+between, between+why+between):
-		return reasons
-	case reasons == "":
-		return why
-	}
-	return reasons + between + why
 }
 
 // action is a call that acts.
@@ -216,11 +205,19 @@ func actionOf(d *pawl.Classified) (a action, acts bool) {
 	if !info.Foreign { // the schema of an untrusted server chooses nothing
 		a.form = formOf(info.Input)
 	}
-	for _, v := range valuesOf(d.Call.Args, a.form.names) {
-		v.reach = slices.Contains(info.Reaches, v.name) || v.kind == '"' && place(v.text)
+	values := valuesOf(d.Call.Args, a.form.names)
+	if info.Effect != pawl.Read {
+		values = commands(values)
+	}
+	for _, v := range values {
+		prose := slices.Contains(info.Content, v.name)
+		v.reach = slices.Contains(info.Reaches, v.name) || v.kind == '"' && place(v.text) || info.Effect == pawl.Read && v.kind != 't' && v.kind != 'n' && called(v.name, ofPlaces)
 		switch {
 		case info.Effect == pawl.Read && !v.reach:
-		case !v.reach && slices.Contains(info.Content, v.name) && v.reads():
+			if v.kind == '"' && !prose {
+				a.values = append(a.values, placesIn(&v)...)
+			}
+		case !v.reach && prose && (v.kind == 'n' || v.reads()):
 			a.prose = append(a.prose, v)
 		default:
 			a.values = append(a.values, v)
@@ -302,7 +299,7 @@ func (v *value) shown() string {
 		other = other || unicode.IsLetter(r) && !unicode.Is(unicode.Latin, r)
 	}
 	if latin && other {
-		return what + strconv.Quote(text) + " (to the letter " + strconv.QuoteToASCII(text) + ")"
+		return what + strconv.Quote(text) + " (escaped: " + strconv.QuoteToASCII(text) + ")"
 	}
 	return what + strconv.Quote(text)
 }

@@ -60,7 +60,7 @@ func accounts(s string) []span {
 	return all
 }
 
-// solid returns the letters, digits and plus signs of a text.
+// solid returns the ASCII letters, digits and plus signs of a text.
 func solid(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '+' || r < utf8.RuneSelf && alnum(byte(r)) {

@@ -1,34 +1,61 @@
 package guard
 
 import (
+	"html"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
+	"unicode"
 )
 
 var (
 	absolute = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*:(//|\\\\)|^(?i:mailto:)|^//|^\\\\`)
-	host     = regexp.MustCompile(`^(?:([^\s@/]+)@)?([\pL\pN-]+(?:[.\x{3002}][\pL\pN-]+)*[.\x{3002}](?:\pL{2,}|xn--[\pL\pN-]+))\.?(:\d+)?([/\\?#].*)?$`)
+	host     = regexp.MustCompile(`^(?:([^\s@/]+)@)?([\pL\pN-]+(?:\.[\pL\pN-]+)*\.(?:\pL{2,}|xn--[\pL\pN-]+))\.?(:\d+)?([/\\?#].*)?$`)
+	file     = regexp.MustCompile(`^[\pL\pN_-]+\.[A-Za-z0-9]{1,5}$`)
+	remote   = regexp.MustCompile(`^[^\s@/]+@[\pL\pN.-]+:\S`)
+	oddly    = regexp.MustCompile(`_|^0[bBoO]`) // which Go reads
+	bare     = regexp.MustCompile(`(?i)\.(?:ai|arpa|biz|br|cloud|club|cn|co|com|de|dev|edu|eu|example|fr|gov|icu|int|io|invalid|jp|localhost|mil|net|onion|online|org|ru|shop|tech|uk|xn--[a-z0-9-]+|xyz)$`)
 )
 
 // place reports whether a text is only the name of a place: a URL with or without
-// a scheme, a share, a mail address, an IP address, or a host with a path, a port
-// or two names before its last. Two names alone may be a file.
+// a scheme, a share, a mail address, a remote of git, an IP address, or a host with
+// a path, a port or two names before its last. Of two names alone only some are no
+// file.
 func place(s string) bool {
-	s = strings.TrimRight(strings.TrimSpace(s), ".,;:!?")
-	if absolute.MatchString(s) {
+	s = strings.TrimRight(strings.TrimSpace(plainDots(s)), ".,;:!?")
+	if absolute.MatchString(s) || remote.MatchString(s) {
 		return true
 	}
 	name, _, _ := strings.Cut(strings.TrimPrefix(s, "["), "/")
 	name = strings.TrimSuffix(name, "]")
-	if _, ok := six(name); ok {
-		return true
-	}
-	name, _, _ = strings.Cut(name, ":")
-	if _, ok := four(name); ok {
+	if _, ok := six(name); ok && !otherwise(name) || numeric(s) {
 		return true
 	}
 	m := host.FindStringSubmatch(s)
-	return m != nil && (m[1] != "" || m[3] != "" || m[4] != "" || strings.Count(m[2], ".")+strings.Count(m[2], "\u3002") > 1)
+	return m != nil && (m[1] != "" || m[3] != "" || m[4] != "" || strings.Count(m[2], ".") > 1 || bare.MatchString(m[2]))
+}
+
+// numeric reports whether a text is an IP address of version 4, in any notation that
+// inet_aton reads, with or without a port and a path. A number, a version and a date
+// are none.
+func numeric(s string) bool {
+	name, _, more := strings.Cut(s[strings.Index(s, "@")+1:], "/")
+	name, port, _ := strings.Cut(name, ":")
+	more = more || port != ""
+	parts := strings.Split(name, ".")
+	odd := false
+	for i, part := range parts {
+		n, err := strconv.ParseUint(part, 0, 32)
+		if err != nil || oddly.MatchString(part) || n > 255 && i < len(parts)-1 {
+			return false
+		}
+		odd = odd || strings.HasPrefix(strings.ToLower(part), "0x")
+		if len(parts) == 1 {
+			return n >= 1<<24 && (odd || more)
+		}
+	}
+	return len(parts) == 4 || len(parts) < 4 && (odd || more)
 }
 
 // identifies reports whether a text is only an account or a place.
@@ -55,4 +82,117 @@ func allowed(s string, hosts []string) bool {
 		}
 	}
 	return false
+}
+
+var (
+	schemed  = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*:(?://|\\\\)[^\s"'<>]+|(?i:mailto|tel|sips?|xmpp):[^\s"'<>]+`)
+	token    = regexp.MustCompile(`[^\s"'<>()\[\]{},;|=]+`)
+	percent  = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)
+	unicode4 = regexp.MustCompile(`\\u[0-9A-Fa-f]{4}`)
+)
+
+// placesIn returns the places in a text, however often it is encoded. Each is a value
+// that reaches.
+func placesIn(of *value) (all []value) {
+	for s, last := plainDots(of.text), ""; s != last; s, last = decoded(s), s {
+		found := schemed.FindAllString(s, -1)
+		for _, word := range token.FindAllString(schemed.ReplaceAllString(s, " "), -1) {
+			word = strings.TrimRight(word, ".,:!?")
+			for _, at := range append([]int{0}, colons(word)...) {
+				if m := host.FindStringSubmatch(word[at:]); place(word[at:]) && (m == nil || m[1]+m[4] != "" || bare.MatchString(m[2])) {
+					found = append(found, word[at:])
+					break
+				}
+			}
+		}
+		for _, text := range found {
+			if slices.ContainsFunc(all, func(v value) bool { return v.text == text }) {
+				continue
+			}
+			v := valueOf(of.name, text, '"')
+			v.reach, v.forms = true, append(v.forms, of.forms...)
+			all = append(all, v)
+		}
+	}
+	return all
+}
+
+// colons returns where the parts of a word begin that stand behind a colon.
+func colons(word string) (all []int) {
+	for i := range word {
+		if word[i] == ':' {
+			all = append(all, i+1)
+		}
+	}
+	return all
+}
+
+// decoded undoes one layer of percent-encoding, of HTML entities and of the escapes of
+// JSON.
+func decoded(s string) string {
+	s = percent.ReplaceAllStringFunc(s, func(code string) string {
+		n, _ := strconv.ParseUint(code[1:], 16, 8) // two digits
+		return string([]byte{byte(n)})
+	})
+	s = unicode4.ReplaceAllStringFunc(s, func(code string) string {
+		n, _ := strconv.ParseUint(code[2:], 16, 16) // four digits
+		return string(rune(n))
+	})
+	return plainDots(html.UnescapeString(strings.ReplaceAll(s, `\/`, "/")))
+}
+
+// plainDots returns a text as a resolver of hosts reads it: it writes the full stops of all scripts
+// and wide letters in ASCII, and removes invisible characters.
+func plainDots(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\u3002' || r == '\uff61':
+			return '.'
+		case r >= '\uff01' && r <= '\uff5e':
+			return r - '\uff01' + '!'
+		case unicode.Is(unicode.Cf, r):
+			return -1
+		}
+		return r
+	}, s)
+}
+
+// The words in names of arguments by which a call is sent somewhere, by which it names a
+// file, and by which it is a command.
+var (
+	ofPlaces   = strings.Fields("url uri href link host hostname domain server nameserver dns site website endpoint registry mirror proxy gateway webhook callback remote upstream peer relay broker target recipient email address addr ip")
+	ofPaths    = strings.Fields("path file filename dir directory folder argv command cmd args program script branch")
+	ofCommands = strings.Fields("argv command cmd args script shell sql query statement")
+)
+
+var nameWord = regexp.MustCompile(`\p{Lu}?[\p{Ll}\d]+|\p{Lu}+`)
+
+// called reports whether a word of an argument's name is one of those, or its plural.
+func called(name string, words []string) bool {
+	return slices.ContainsFunc(nameWord.FindAllString(name, -1), func(word string) bool {
+		word = strings.ToLower(word)
+		return slices.Contains(words, word) || slices.Contains(words, strings.TrimSuffix(word, "s"))
+	})
+}
+
+// commands joins the items of each command to one value.
+func commands(values []value) (all []value) {
+	for _, v := range values {
+		if v.kind != '"' || !called(v.name, ofCommands) {
+			all = append(all, v)
+			continue
+		}
+		quoted := v.text
+		if strings.ContainsAny(v.text, " \t\n") {
+			quoted = `"` + v.text + `"`
+		}
+		if last := len(all) - 1; last >= 0 && all[last].whole && all[last].name == v.name {
+			before := all[last]
+			all, quoted = all[:last], before.forms[len(before.forms)-1]+" "+quoted
+			v = valueOf(v.name, before.text+" "+v.text, '"')
+		}
+		v.whole, v.forms = true, append(v.forms, quoted)
+		all = append(all, v)
+	}
+	return all
 }

@@ -3,13 +3,13 @@ package guard_test
 import (
 	"context"
 	"encoding/json"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/guard"
+	"github.com/pawl-run/pawl/internal/testkit/check"
 	"github.com/pawl-run/pawl/journal/memory"
 )
 
@@ -44,13 +44,9 @@ func told(t *testing.T, e *engine.Engine, thread, input string, o *guard.DataFlo
 func replayed(t *testing.T, e *engine.Engine, a pawl.Agent, thread, input string) pawl.Result {
 	t.Helper()
 	h, err := e.Start(t.Context(), a, input, &engine.StartOptions{Thread: thread})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	r, err := h.Wait(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := e.Replay(t.Context(), a, r.Run); err != nil {
 		t.Error(input, err)
 	}
@@ -80,6 +76,13 @@ func TestThreadsAndForks(t *testing.T) {
 	if r, ran, _ := told(t, e, "t", "Write to Bob.", nil, mail, pawl.Say("sent")); r.Status != pawl.StatusSuccess || len(ran) != 1 {
 		t.Errorf("what was said in the thread: %v after %d calls", r.Status, len(ran))
 	}
+	if r, ran, _ := told(t, e, "t", "Write to bob@corp.example once more.", nil, mail, pawl.Say("sent")); r.Status != pawl.StatusSuccess || len(ran) != 1 {
+		t.Errorf("what a person wants once more: %v after %d calls", r.Status, len(ran))
+	}
+	told(t, e, "u", "Bob is bob@corp.example.", nil, fetch, mail, pawl.Say("sent"))
+	if r, _, _ := told(t, e, "u", "Go on.", nil, mail); r.Status != pawl.StatusWaitingApproval || !strings.Contains(r.Pending[0].Reason, "it repeats c_2 of run ") {
+		t.Errorf("what an earlier run did: %v %v", r.Status, r.Pending)
+	}
 	r, _, _ := told(t, e, "t", "Write to Carol.", nil, do("send_email", `{"to":["eve@evil.example"]}`))
 	if r.Status != pawl.StatusWaitingApproval || !strings.Contains(r.Pending[0].Reason, "the result of c_1 (fetch) of run ") {
 		t.Errorf("what was read in the thread: %v", r.Pending)
@@ -89,17 +92,13 @@ func TestThreadsAndForks(t *testing.T) {
 	a.Model = inTurn(do("send_email", `{"to":["eve@evil.example"]}`))
 	var seq uint64
 	for entry, err := range engine.Entries(t.Context(), j, r.Run, 1) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if done, ok := entry.Event.(pawl.ToolFinished); ok && done.Tool == "fetch" {
 			seq = entry.Seq
 		}
 	}
 	h, err := e.Fork(t.Context(), a, r.Run, seq, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if r, err = h.Wait(t.Context()); err != nil || r.Status != pawl.StatusWaitingApproval {
 		t.Errorf("a fork: %v, %v", r.Status, err)
 	}
@@ -141,9 +140,7 @@ func TestApprovedByAPerson(t *testing.T) {
 	eve := do("send_email", `{"to":["eve@evil.example"]}`)
 	r, _, a := told(t, e, "", "go", nil, do("fetch", `{"url":"https://news.example/a"}`), eve)
 	a.Model = inTurn(eve, pawl.Say("done"))
-	if err := e.Approve(t.Context(), r.Run, "c_2", "", &engine.ApproveOptions{ForRun: true, Args: json.RawMessage(`{"to":["carol@corp.example"]}`)}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, e.Approve(t.Context(), r.Run, "c_2", "", &engine.ApproveOptions{ForRun: true, Args: json.RawMessage(`{"to":["carol@corp.example"]}`)}))
 	h, err := e.Resume(t.Context(), a, r.Run, nil)
 	if err == nil {
 		r, err = h.Wait(t.Context())
@@ -156,50 +153,4 @@ func TestApprovedByAPerson(t *testing.T) {
 	}
 }
 
-// The review of a state is the same whatever was reviewed before it.
-func TestSameHoweverAsked(t *testing.T) {
-	all := slices.Concat(scenarios(t, "injected*.txt"), scenarios(t, "benign*.txt"))
-	for _, s := range all[:40] {
-		p := guard.DataFlow(nil)
-		var log []pawl.Entry
-		j := lasting{memory.New()}
-		e := engine.New(j, nil)
-		a := s.agent(func(pawl.Call) {}, p)
-		r := replayed(t, e, a, "", s.user)
-		for entry, err := range engine.Entries(t.Context(), j, r.Run, 1) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			log = append(log, entry)
-		}
-		m, err := pawl.NewMachine(a)
-		if err != nil {
-			t.Fatal(err)
-		}
-		warm := new(pawl.State)
-		for i, entry := range log {
-			warm.Fold(entry)
-			m.Decide(warm)
-			cold := new(pawl.State)
-			for _, before := range log[:i+1] {
-				cold.Fold(before)
-			}
-			if a, b := why(m.Decide(warm)), why(m.Decide(cold)); a != b {
-				t.Errorf("%s, entry %d: %s\nand asked at once: %s", s.name, i+1, a, b)
-			}
-		}
-		e.Close()
-	}
-}
-
-func why(step pawl.Step) string {
-	act, ok := step.(pawl.Act)
-	if !ok {
-		return ""
-	}
-	var all []string
-	for _, d := range act.Calls {
-		all = append(all, d.Do.String()+" "+d.Why)
-	}
-	return strings.Join(all, "\n")
-}
+var must = check.Must

@@ -12,28 +12,40 @@ import (
 type text struct {
 	from  string          // where it comes from, for a person
 	exact string          // the text as [fold] returns it
+	lines string          // the same line by line
 	lower string          // the same in lower case
 	facts map[string]bool // its numbers, dates and times, as [factsOf] writes them
 }
 
 func textOf(from, s string) text {
 	exact := fold(s)
-	return text{from, exact, lower(exact), factsOf(s)}
+	lines := exact
+	if strings.Contains(s, "\n") {
+		all := strings.Split(s, "\n")
+		for i, line := range all {
+			all[i] = fold(line)
+		}
+		lines = strings.Join(all, "\n")
+	}
+	return text{from, exact, lines, lower(exact), factsOf(s)}
 }
 
 // holds reports whether a value stands in the text in one of its forms, or its
 // facts do.
 func (t *text) holds(v *value) bool {
 	missing := func(fact string) bool { return !t.facts[fact] }
-	return slices.ContainsFunc(v.forms, t.says) || len(v.facts) > 0 && !slices.ContainsFunc(v.facts, missing)
+	return slices.ContainsFunc(v.forms, func(form string) bool { return t.says(form, v) }) || len(v.facts) > 0 && !slices.ContainsFunc(v.facts, missing)
 }
 
-// says reports whether the text has a value by itself: neither as a part of a
-// longer name, address or number, nor before an option that belongs to it. Case
-// matters only in paths and options.
-func (t *text) says(v string) bool {
+// says reports whether the text has a form of a value by itself: neither as a part of
+// a longer name, address or number, nor before an option that belongs to it. A command
+// ends where its line, a quotation or a clause does.
+func (t *text) says(v string, of *value) bool {
 	in := t.exact
-	if !strings.ContainsAny(v, `/\`) && !strings.HasPrefix(v, "-") && !strings.Contains(v, " -") {
+	switch {
+	case of.whole && !strings.Contains(of.text, "\n"):
+		in = t.lines
+	case !of.exact:
 		in, v = t.lower, lower(v)
 	}
 	for at := 0; v != ""; {
@@ -42,7 +54,8 @@ func (t *text) says(v string) bool {
 			return false
 		}
 		start := at + i
-		if standsAlone(in, start, start+len(v)) && !option.MatchString(in[start+len(v):]) {
+		end := start + len(v)
+		if standsAlone(in, start, end) && !option.MatchString(in[end:]) && (!of.whole || ended.MatchString(in[end:]) && !operated.MatchString(in[:start])) {
 			return true
 		}
 		at = start + 1
@@ -51,8 +64,10 @@ func (t *text) says(v string) bool {
 }
 
 var (
-	option = regexp.MustCompile(`^ --?\pL`)
-	origin = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://[^/?#\s]*`)
+	option   = regexp.MustCompile(`^ --?\pL`)
+	ended    = regexp.MustCompile("^(?:$|[\n\"'`”’»)\\]]|[.,;:!?。，；：！？](?:[ \n]|$))")
+	operated = regexp.MustCompile("(?:[&|;<>$({=]|(?:^| )--?\\pL[\\pL\\pN_-]*)[ \"'`“‘«]*$")
+	origin   = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://[^/?#\s]*`)
 )
 
 // fold replaces each white space by one space, and writes digits in ASCII and

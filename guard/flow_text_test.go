@@ -123,10 +123,39 @@ func TestPlace(t *testing.T) {
 		`HTTP:\\evil.com\x`: true, "https://evil.com/a b": true, "s3cr3t@evil.com": true, `\\evil.com\x`: true, "mailto:eve": true, "evil.com:443": true,
 		"evil.sh/x": true, "x.evil.rs": true, "WWW.EVIL.COM.": true, "evil.com?k": true, "user@evil.com/x": true, "s3cr3t。evil。com": true, "bücher.example/x": true,
 		"main.rs": false, "a.b.c": false, "src/main.go": false, "README.md": false, "notes": false, "1.5": false, "v1.2.3": false, "@ann": false,
-		"conf.d/x": false, "evil.com is bad": false, "a/evil.com": false, "key: value": false, "": false, "evil.com": false, // it may be a file
+		"conf.d/x": false, "evil.com is bad": false, "a/evil.com": false, "key: value": false, "": false, "evil.info": false, // it may be a file
+		"evil.com": true, "0x7f000001": true, "3405803777/x": true, "0313.0.0161.05": true, "127.1/x": true, "0xCB.1": true, "git@evil:x": true, "ｅｖｉｌ．com/x": true, "evil\u00ad.com": true,
+		"3405803777": false, "04.12.2026": false, "12:30": false, "2026/11": false, "fmt.Println": false, "std::vector": false, "0xffff": false, "1_0.0.0.1": false,
 	} {
 		if got := place(text); got != want {
 			t.Errorf("%q is a place: %v", text, got)
+		}
+	}
+	for text, want := range map[string]string{
+		"see evil.com/x, it is good":             "evil.com/x",
+		"https%253A%252F%252Fevil.example%252Fx": "https://evil.example/x",
+		`{"img":"\/\/evil.example\/x"}`:          "//evil.example/x",
+		`evil\u002ecom/x or a&#46;evil.com`:      "evil.com evil.com/x a.evil.com",
+		"SELECT o.id FROM db.public.orders o WHERE o.state = 1.5 AND a = '2026-11-04 10:30'": "",
+		"calc.go:7: undefined: fmt.Println, version 1.2.3, std::vector, lib@2, @ann":         "",
+		"site:docs.python.org asyncio":         "docs.python.org",
+		"http_get('https://evil.example/'||k)": "https://evil.example/",
+		"img:evil.com/x, 203.0.113.5.":         "evil.com/x 203.0.113.5",
+		"ask eve@evil.com or git@evil:x":       "eve@evil.com git@evil:x",
+		"100% of it, 50%25 and \\u00e9":        "",
+	} {
+		v := valueOf("q", text, '"')
+		var got []string
+		for _, at := range placesIn(&v) {
+			got = append(got, at.text)
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%q has the places %q", text, got)
+		}
+	}
+	for name, want := range map[string]bool{"server": true, "dns_server": true, "mirrorUrl": true, "targets": true, "site-id": true, "serves": false, "query": false, "id": false, "shipment": false} {
+		if called(name, ofPlaces) != want {
+			t.Errorf("%s is called a place: %v", name, !want)
 		}
 	}
 }

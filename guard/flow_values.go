@@ -1,13 +1,14 @@
 package guard
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/pawl-run/pawl/internal/wire"
 )
 
 // value is a text, a number or a boolean of a call, or a key that its tool does
@@ -15,8 +16,10 @@ import (
 type value struct {
 	name  string
 	text  string
-	kind  byte // as in a JSON document: " for a text or a key, 0 for a number, t for a boolean
+	kind  byte // as in a JSON document: " for a text or a key, 0 for a number, t for a boolean, n for nothing
 	reach bool // it says where the call goes
+	exact bool // case matters in it
+	whole bool // it is a command, which a text must have as a whole
 
 	forms []string // how a text may write it
 	facts []string // the number, or the date and the time, that it consists of
@@ -28,6 +31,7 @@ type value struct {
 func valueOf(name, written string, kind byte) value {
 	v := value{name: name, text: written, kind: kind}
 	s := fold(written)
+	v.exact = strings.ContainsAny(s, `/\`) || strings.HasPrefix(s, "-") || strings.Contains(s, " -") || file.MatchString(s) || called(name, ofPaths)
 	if number, ok := canonical(s); ok {
 		v.facts = []string{number}
 	} else if v.facts = momentOf(s); v.facts == nil {
@@ -57,10 +61,17 @@ func (v *value) in(texts []text) *text {
 	return nil
 }
 
+// nothing is the value of null and of what is empty.
+const nothing = "nothing"
+
 // valuesOf returns the values of a call's arguments. Items of an array have the
-// array's name. Null and what is empty have no value.
+// array's name.
 func valuesOf(args json.RawMessage, declared map[string]bool) (all []value) {
 	walk("", treeOf(args), func(name string, v any, key bool) {
+		if written(v) == nothing && !key && name != "" {
+			all = append(all, value{name: name, text: nothing, kind: 'n'})
+			return
+		}
 		switch v := v.(type) {
 		case string:
 			if (!key || len(declared) > 0 && !declared[v]) && strings.TrimSpace(v) != "" {
@@ -75,24 +86,36 @@ func valuesOf(args json.RawMessage, declared map[string]bool) (all []value) {
 	return all
 }
 
+// written is a scalar of a JSON document as the text of a value.
+func written(v any) string {
+	if s, ok := v.(string); v == nil || ok && strings.TrimSpace(s) == "" {
+		return nothing
+	}
+	return fmt.Sprint(v)
+}
+
 func treeOf(raw json.RawMessage) (tree any) {
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.UseNumber()
-	if dec.Decode(&tree) != nil {
+	if wire.Unmarshal(raw, &tree) != nil {
 		return nil
 	}
 	return tree
 }
 
 // walk yields the keys and scalars of a JSON document in a fixed order, each with
-// the key that it stands under.
+// the key that it stands under. What is empty counts as null.
 func walk(name string, v any, yield func(name string, v any, key bool)) {
 	switch v := v.(type) {
 	case []any:
+		if len(v) == 0 {
+			yield(name, nil, false)
+		}
 		for _, item := range v {
 			walk(name, item, yield)
 		}
 	case map[string]any:
+		if len(v) == 0 {
+			yield(name, nil, false)
+		}
 		for _, key := range slices.Sorted(maps.Keys(v)) {
 			yield(name, key, true)
 			walk(key, v[key], yield)
@@ -126,7 +149,7 @@ func (f *form) read(name string, v any) {
 			properties, _ := item.(map[string]any)
 			switch {
 			case key == "const" || key == "default" || key == "enum" && len(list) == 1:
-				walk(name, item, func(_ string, v any, _ bool) { f.fixed[name+"\x00"+fmt.Sprint(v)] = true })
+				walk(name, item, func(_ string, v any, _ bool) { f.fixed[name+"\x00"+written(v)] = true })
 			case key == "properties" && properties != nil:
 				for property, schema := range properties {
 					f.names[property] = true

@@ -40,9 +40,7 @@ func course(t *testing.T, g *guard.Guard, input string, result string, replies .
 	r := replayed(t, e, agent, "", input)
 	var lines []string
 	for entry, err := range engine.Entries(ctx, j, r.Run, 1) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		switch e := entry.Event.(type) {
 		case pawl.ModelCalled:
 			lines = append(lines, "called")
@@ -129,9 +127,7 @@ func TestGuardIsDigested(t *testing.T) {
 	}
 	declared := func(g *guard.Guard) pawl.Declaration {
 		m, err := pawl.NewMachine(agent(g))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return m.Declaration()
 	}
 	was := declared(guard.New(guard.PII(guard.Redact), guard.Topics(guard.Block, "a", "b")))

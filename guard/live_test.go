@@ -40,14 +40,10 @@ func TestRedactedWhileStreamed(t *testing.T) {
 		Policies: []pawl.Policy{guard.New(guard.PII(guard.Redact))},
 	}
 	h, err := engine.New(memory.New(), nil).Start(ctx, agent, "Go.", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var live strings.Builder
 	for e, err := range h.Entries(ctx) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		switch ev := e.Event.(type) {
 		case pawl.RunStarted:
 			close(watched)

@@ -2,13 +2,18 @@ package hook
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/internal/redact"
 )
 
 // Options set how much is logged. The zero value is right for most programs.
@@ -120,4 +125,141 @@ func (w writer) call(event pawl.Event) string {
 		return fmt.Sprintf("%s is answered: %s", e.Call, w.text(e.Text))
 	}
 	return ""
+}
+
+// Records logs a record for every entry to l; nil is [slog.Default]. The message is the entry's
+// type. Its attributes are run, seq, at, entry_time and iteration, and the members of the entry's
+// data that have a value, such as call, tool, status and cost_usd, with texts and documents as
+// configured by Options.
+func Records(l *slog.Logger, o *Options) engine.Hook { return records{newWriter(l, o)} }
+
+type records struct{ writer }
+
+// Name returns "records".
+func (records) Name() string { return "records" }
+
+// Entry logs the entry.
+func (h records) Entry(ctx context.Context, _ *pawl.State, e pawl.Entry) engine.Direction {
+	lvl := level(e.Event)
+	if !h.log.Enabled(ctx, lvl) {
+		return engine.Direction{}
+	}
+	attrs := []slog.Attr{
+		slog.String("run", e.Run), slog.Uint64("seq", e.Seq), slog.Uint64("at", e.At),
+		slog.Time("entry_time", e.Time), slog.Int("iteration", e.Iteration),
+	}
+	h.log.LogAttrs(ctx, lvl, e.Type(), append(attrs, h.members(e)...)...)
+	return engine.Direction{}
+}
+
+// words are the members that are logged whole however short texts are.
+var words = map[string]bool{
+	"agent": true, "model": true, "purpose": true, "class": true, "leaf": true, "call": true, "tool": true, "effect": true, "status": true,
+	"of": true, "by": true, "decision": true, "name": true, "child": true,
+}
+
+// members returns the members of an entry's data that have a value, by their names.
+func (w writer) members(e pawl.Entry) (list []slog.Attr) {
+	line, err := e.AppendJSON(nil)
+	if err != nil {
+		return nil
+	}
+	var in struct{ Data map[string]json.RawMessage }
+	if err := json.Unmarshal(line, &in); err != nil {
+		return nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(in.Data)) {
+		raw := in.Data[name]
+		switch {
+		case words[name]:
+			var word string
+			if json.Unmarshal(raw, &word) == nil && word != "" {
+				list = append(list, slog.String(name, word))
+			}
+		case strings.ContainsRune(`"{[`, rune(raw[0])):
+			if text := w.json(raw); text != "" && text != "{}" && text != "[]" {
+				list = append(list, slog.String(name, text))
+			}
+		case raw[0] == 't' || raw[0] == 'f':
+			list = append(list, slog.Bool(name, raw[0] == 't'))
+		case string(raw) != "null":
+			list = append(list, slog.Any(name, json.Number(raw)))
+		}
+	}
+	return list
+}
+
+// writer is a logger with the number of characters of a text that it logs.
+type writer struct {
+	log  *slog.Logger
+	most int
+}
+
+const usual = 200
+
+func newWriter(l *slog.Logger, o *Options) writer {
+	w := writer{l, usual}
+	if l == nil {
+		w.log = slog.Default()
+	}
+	if o != nil && o.Texts != 0 {
+		w.most = max(o.Texts, 0)
+	}
+	return w
+}
+
+// text returns the part of a text that is logged, on one line. The text is redacted before it is
+// truncated, since half a key is not recognised.
+func (w writer) text(s string) string {
+	if w.most == 0 || s == "" {
+		return ""
+	}
+	s = strings.Join(strings.Fields(redact.Text(s)), " ")
+	if utf8.RuneCountInString(s) > w.most {
+		s = string([]rune(s)[:w.most]) + "…"
+	}
+	return s
+}
+
+// json is text for a JSON value. A string is logged as its text.
+func (w writer) json(raw json.RawMessage) string {
+	if w.most == 0 || len(raw) == 0 {
+		return ""
+	}
+	var text string
+	if raw[0] == '"' && json.Unmarshal(raw, &text) == nil {
+		return w.text(text)
+	}
+	return w.text(string(redact.JSON(raw)))
+}
+
+// level is how much an entry matters: an event that only prepares or remembers is for debugging, a
+// failure that is handled a warning, a failed run an error.
+func level(event pawl.Event) slog.Level {
+	switch e := event.(type) {
+	case pawl.RunStopped:
+		switch e.Status {
+		case pawl.StatusSuccess:
+			return slog.LevelInfo
+		case pawl.StatusFailed:
+			return slog.LevelError
+		}
+		return slog.LevelWarn
+	case pawl.ToolFinished:
+		if e.Status == pawl.ToolOK {
+			return slog.LevelInfo
+		}
+		return slog.LevelWarn
+	case pawl.Observed:
+		if e.Failed {
+			return slog.LevelWarn
+		}
+		return slog.LevelInfo
+	case pawl.ModelFailed, pawl.PlanRejected, pawl.ToolRefused, pawl.ToolDoubted, pawl.CancelRequested,
+		pawl.ApprovalExpired, pawl.ApprovalInvalidated:
+		return slog.LevelWarn
+	case pawl.ModelCalled, pawl.ToolStarted, pawl.Noted, pawl.ContextCompacted, pawl.MemoryStored:
+		return slog.LevelDebug
+	}
+	return slog.LevelInfo
 }

@@ -123,7 +123,7 @@ func newTrace(s *pawl.State) *trace {
 	}
 	var all []*step
 	for c := range s.Recent() {
-		args, err := wire.Canonical(nil, ran(c))
+		args, err := wire.Canonical(ran(c))
 		if err != nil {
 			args = ran(c)
 		}

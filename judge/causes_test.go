@@ -3,12 +3,8 @@ package judge
 import (
 	"encoding/json"
 	"fmt"
-	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-run/pawl"
 )
@@ -89,61 +85,4 @@ func TestCauses(t *testing.T) {
 			t.Errorf("%s:\ngot  %s\nwant %s", name, got, c.want)
 		}
 	}
-}
-
-// Whatever a run did, its graph goes forward in time, names only what there is,
-// and is the same each time; circles end where they began.
-func FuzzCauses(f *testing.F) {
-	for seed := range uint64(40) {
-		f.Add(seed, uint8(12))
-	}
-	f.Fuzz(func(t *testing.T, seed uint64, n uint8) {
-		r := rand.New(rand.NewPCG(seed, 2))
-		s := begin(t, "go", pawl.ToolInfo{Name: "t0", Effect: pawl.Read})
-		token := func() string { return fmt.Sprintf("tok-%d", 100+r.IntN(4)) }
-		for range n % 24 {
-			var calls []did
-			for range 1 + r.IntN(3) {
-				c := did{tool: fmt.Sprintf("t%d", r.IntN(2)), args: fmt.Sprintf(`{"k":%q}`, token()), result: fmt.Sprintf(`{"v":%q,"w":%d}`, token(), r.IntN(2000))}
-				if r.IntN(5) == 0 {
-					c.effect = pawl.Write
-				}
-				calls = append(calls, c)
-			}
-			s.act(calls...)
-		}
-		s.say("It is " + token() + ".")
-		g := Causes(&s.state)
-		if diff := cmp.Diff(g, Causes(&s.state)); diff != "" {
-			t.Error(diff)
-		}
-		number := func(id string) (n int) {
-			if id == Answer {
-				return 1 << 20
-			}
-			if _, ok := s.state.Call(id); !ok {
-				t.Errorf("there is no call %q", id)
-			}
-			_, _ = fmt.Sscanf(id, "c_%d", &n)
-			return n
-		}
-		known := func(id string) bool { return slices.ContainsFunc(g.Nodes, func(n Node) bool { return n.ID == id }) }
-		for _, e := range g.Edges {
-			if number(e.From) >= number(e.To) || !known(e.From) || !known(e.To) || len(e.Values) == 0 {
-				t.Errorf("%+v", e)
-			}
-		}
-		for _, c := range g.Cycles {
-			first, _ := s.state.Call(c.Calls[0])
-			last, _ := s.state.Call(c.Calls[len(c.Calls)-1])
-			if len(c.Calls) < 3 || first.Tool != last.Tool || string(first.Args) != string(last.Args) || !slices.IsSortedFunc(c.Calls, func(a, b string) int { return number(a) - number(b) }) {
-				t.Errorf("%v", c.Calls)
-			}
-		}
-		for _, c := range g.Contradictions {
-			if number(c.First) >= number(c.Then) || c.Tool != "t0" {
-				t.Errorf("%+v", c)
-			}
-		}
-	})
 }

@@ -13,12 +13,16 @@ import (
 
 // known holds the values that the run's input and results contain.
 type known struct {
-	text    strings.Builder // as flat returns it
-	solid   string          // the same without spaces
-	starts  []int           // offsets of the words in solid, and its length
-	numbers []float64       // sorted
-	dates   map[string]bool // 2026-03-12, -03-12 for that day of any year, any-03-12 where no year is given
-	full    bool            // something was left out, so no value counts as missing
+	text     strings.Builder // as flat returns it
+	solid    string          // the same without spaces
+	starts   []int           // offsets of the words in solid, and its length
+	numbers  []float64       // sorted
+	alone    []float64       // sorted: those that are part of no date, time or identifier
+	dates    map[string]bool // 2026-03-12, -03-12 for that day of any year, any-03-12 where no year is given
+	months   map[string]bool // 2026-03, any-03 where no year is given
+	minutes  map[int]bool    // times of day, as minutes since midnight
+	pastHour map[int]bool    // their minutes past the hour, for other time zones
+	full     bool            // something was left out, so no value counts as missing
 }
 
 // mostKnown is the most bytes that are read.
@@ -34,7 +38,8 @@ const own = "__"
 // the model's own words, unless the call changed something: then they describe
 // the change.
 func knownTo(s *pawl.State) *known {
-	k := &known{dates: map[string]bool{}, full: s.Window().Images > 0} // a picture may show any value
+	k := newKnown()
+	k.full = s.Internals().Window().Images > 0 // a picture may show any value
 	d := s.Declaration()
 	k.add(d.Prompt + "\n" + string(d.Steps) + "\n" + s.Seen())
 	for _, t := range d.Tools {
@@ -46,7 +51,7 @@ func knownTo(s *pawl.State) *known {
 	if v, ok := s.Metric(); ok {
 		k.add(strconv.FormatFloat(v, 'f', -1, 64))
 	}
-	k.add(s.Created().Format("2006-01-02"))
+	k.add(s.Head().Created.Format("2006-01-02"))
 	for run, ok := s, true; ok; run, ok = run.Earlier() {
 		for c := range run.Recent() {
 			if strings.HasPrefix(c.Tool, own) {
@@ -67,10 +72,15 @@ func knownTo(s *pawl.State) *known {
 	return k
 }
 
+func newKnown() *known {
+	return &known{dates: map[string]bool{}, months: map[string]bool{}, minutes: map[int]bool{}, pastHour: map[int]bool{}}
+}
+
 // seal prepares the added texts for searching.
 func (k *known) seal() {
 	k.text.WriteByte(' ')
 	slices.Sort(k.numbers)
+	slices.Sort(k.alone)
 	words := strings.Fields(k.text.String())
 	k.solid = strings.Join(words, "")
 	end := 0
@@ -91,13 +101,14 @@ func (k *known) add(text string) {
 	dates(text, func(written string, days []string) string {
 		for _, day := range days {
 			if k.dates[day] = true; day[0] == '-' {
-				k.dates["any"+day] = true
+				k.dates["any"+day], k.months["any"+day[:len("-06")]] = true, true
 			} else {
-				k.dates[day[4:]] = true
+				k.dates[day[4:]], k.months[day[:len("2026-06")]] = true, true
 			}
 		}
 		return written
 	})
+	k.addTimes(text)
 	for _, n := range numberShape.FindAllString(text, -1) {
 		for _, r := range readings(n) {
 			k.numbers = append(k.numbers, r.value)

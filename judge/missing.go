@@ -34,7 +34,8 @@ const leastQuote = 16
 
 // missing lists the unknown values of an answer: quotations, URLs, dates,
 // identifiers and numbers. It skips code, headings, and numbers of one or two
-// digits that are not amounts, because they count things and steps.
+// digits that are neither amounts nor lengths of time, because they count things
+// and steps.
 func (k *known) missing(answer string) (all []string) {
 	miss := func(value string) {
 		if value = short(strings.TrimSpace(value), mostValue); !k.full && !slices.Contains(all, value) {
@@ -82,6 +83,7 @@ func (k *known) look(text string, miss func(string)) {
 		}
 		return gone
 	})
+	text = k.times(text, miss)
 	text = spaced.ReplaceAllStringFunc(text, func(id string) string {
 		switch {
 		case digits(id) < 8:
@@ -95,10 +97,11 @@ func (k *known) look(text string, miss func(string)) {
 		return id // adjacent numbers
 	})
 	text = word.ReplaceAllStringFunc(text, func(w string) string {
-		if !identifier.MatchString(w) || len(w) < 4 || digits(w) < 2 && !strings.Contains(w, "@") || thousands.MatchString(w) {
+		short := shortID.MatchString(w)
+		if !short && (!identifier.MatchString(w) || len(w) < 4 || digits(w) < 2 && !strings.Contains(w, "@") || thousands.MatchString(w)) || ordinary.MatchString(w) || currency.MatchString(strings.TrimFunc(w, unicode.IsDigit)) {
 			return w
 		}
-		if !k.says(w) && !(len(w) >= leastSpelled && k.spells(w)) && !(hash.MatchString(w) && strings.Contains(k.text.String(), " "+w)) { // a hash may be abbreviated
+		if !k.says(w) && !((short || len(w) >= leastSpelled) && k.spells(w)) && !(hash.MatchString(w) && strings.Contains(k.text.String(), " "+w)) { // a hash may be abbreviated
 			miss(w)
 		}
 		return gone
@@ -108,15 +111,16 @@ func (k *known) look(text string, miss func(string)) {
 		last, _ := utf8.DecodeLastRuneInString(text[:at[0]])
 		unit, _ := utf8.DecodeRuneInString(strings.TrimLeft(text[at[1]:], " \u00a0\u202f"))
 		amount := n
-		if before, _ := utf8.DecodeLastRuneInString(strings.TrimRight(text[:at[0]], " -−")); unicode.Is(unicode.Sc, before) {
-			unit, amount = before, string(before)+n
-		} else if unit == '%' || unicode.Is(unicode.Sc, unit) {
+		if unit == '%' {
 			amount += string(unit)
 		}
+		is, written, ok := k.measured(text, at[0], at[1])
 		counted := (len(n) < 3 || strings.Contains(n, ",")) && !slices.ContainsFunc(strings.FieldsFunc(n, notDigit), func(g string) bool { return len(g) > 2 })
 		switch {
 		case last < 0x80 && unicode.IsLetter(last): // of a word such as int64
-		case counted && unit != '%' && !unicode.Is(unicode.Sc, unit): // one or, in 5,6, several
+		case is && !ok:
+			miss(written)
+		case is, counted && unit != '%': // one or, in 5,6, several
 		case !k.counts(n, unit):
 			miss(amount)
 		}

@@ -1,7 +1,6 @@
 package judge
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -17,7 +16,7 @@ import (
 const mostAnswer = 64 << 10
 
 // An object is the JSON object of a judge's answer, its keys in lower case.
-type object map[string]json.RawMessage
+type object map[string]any
 
 // onlyObject finds the only JSON object in a text. Models surround it with
 // prose or a fence although they are asked not to. The error says why there is
@@ -27,75 +26,79 @@ func onlyObject(text string) (object, error) {
 	if len(text) > mostAnswer {
 		return nil, fmt.Errorf("its answer has %d bytes", len(text))
 	}
-	switch found, n := wire.Only(text); n {
+	switch found, n, _ := wire.Objects(text); n {
 	case 0:
 		return nil, errors.New("its answer has no JSON object")
 	case 1:
-		return readObject(found)
+		value, err := wire.Decode(found)
+		if err != nil {
+			return nil, fmt.Errorf("its answer is ambiguous: %w", err)
+		}
+		return objectOf(value)
 	default:
 		return nil, fmt.Errorf("its answer has %d JSON objects", n)
 	}
 }
 
-// readObject reads an object and refuses duplicate keys.
-func readObject(raw []byte) (object, error) {
-	o, r := object{}, wire.NewReader(raw)
-	for r.Open(); r.More(); {
-		key := strings.ToLower(strings.TrimSpace(string(r.Key())))
+// objectOf returns a decoded object. It refuses keys that differ in case or space only.
+func objectOf(value any) (object, error) {
+	members, ok := value.(map[string]any)
+	if !ok {
+		return nil, errors.New("its answer has no JSON object where one belongs")
+	}
+	o := object{}
+	for key, member := range members {
+		key = strings.ToLower(strings.TrimSpace(key))
 		if _, twice := o[key]; twice {
 			return nil, fmt.Errorf("its answer has two values for %q", key)
 		}
-		o[key] = r.Raw()
-	}
-	if r.Done() != nil {
-		return nil, errors.New("its answer has no JSON object where one belongs")
+		o[key] = member
 	}
 	return o, nil
 }
 
 // text returns a string value, and "" for any other.
 func (o object) text(key string) string {
-	var s string
-	if json.Unmarshal(o[key], &s) != nil {
-		return ""
-	}
+	s, _ := o[key].(string)
 	return strings.TrimSpace(s)
 }
 
 // share returns a value from 0 to 1: a number, or one in a string, "0.8" or
 // "80%".
 func (o object) share(key string) (float64, error) {
-	raw, ok := o[key]
+	value, ok := o[key]
 	if !ok {
 		return 0, fmt.Errorf("its answer has no %s", key)
 	}
-	text, unit := string(raw), 1.0
-	var s string
-	if json.Unmarshal(raw, &s) == nil && len(raw) > 0 && raw[0] == '"' {
-		text = strings.TrimSpace(s)
-		if cut, percent := strings.CutSuffix(text, "%"); percent {
-			text, unit = strings.TrimSpace(cut), 100
-		}
+	text, unit := strings.TrimSpace(fmt.Sprint(value)), 1.0
+	if cut, percent := strings.CutSuffix(text, "%"); percent {
+		text, unit = strings.TrimSpace(cut), 100
 	}
 	v, err := strconv.ParseFloat(text, 64)
 	if v /= unit; err != nil || math.IsNaN(v) {
-		return 0, fmt.Errorf("its %s is %s, no number", key, short(string(raw), 40))
+		return 0, fmt.Errorf("its %s is %s, no number", key, written(value))
 	}
 	if v < 0 || v > 1 {
-		return 0, fmt.Errorf("its %s is %s, not from 0 to 1", key, short(string(raw), 40))
+		return 0, fmt.Errorf("its %s is %s, not from 0 to 1", key, written(value))
 	}
 	return v, nil
 }
 
+// written is a value as the judge wrote it, shortened.
+func written(value any) string {
+	raw, _ := wire.Marshal(value) // what was read can be written
+	return short(string(raw), 40)
+}
+
 // objects returns a value that is a list of objects.
 func (o object) objects(key string) ([]object, error) {
-	var list []json.RawMessage
-	if json.Unmarshal(o[key], &list) != nil {
+	list, ok := o[key].([]any)
+	if !ok {
 		return nil, fmt.Errorf("its answer has no list %s", key)
 	}
 	all := make([]object, 0, len(list))
-	for _, raw := range list {
-		one, err := readObject(raw)
+	for _, value := range list {
+		one, err := objectOf(value)
 		if err != nil {
 			return nil, err
 		}

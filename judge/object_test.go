@@ -42,7 +42,8 @@ func TestConfidence(t *testing.T) {
 		`{"confidence": "Inf"}`:                  "not from 0 to 1",
 		`{"confidence": 1e400}`:                  "no number",
 		`{"confidence": "120%"}`:                 "not from 0 to 1",
-		`{"confidence": 0.1, "confidence": 0.9}`: "two values",
+		`{"confidence": 0.1, "Confidence": 0.9}`: "two values",
+		`{"confidence": 0.1, "confidence": 0.9}`: "given twice",
 		strings.Repeat(`{"a":`, 100):             "no JSON object",
 		strings.Repeat(" ", mostAnswer) + "{}":   "bytes",
 	} {
@@ -117,33 +118,4 @@ func TestRulings(t *testing.T) {
 			t.Errorf("%s: %q, want %q", answer, got, want)
 		}
 	}
-}
-
-// Whatever a judge writes, it is read without harm, and nothing that is no
-// verdict becomes one.
-func FuzzAnswers(f *testing.F) {
-	for _, s := range []string{`{"confidence": 0.5}`, `{"calls":[{"call":"c_1","verdict":"allow"}]}`, "CLAIM 1: 0.9", `{"claims":[{"n":1,"supported":true}]}`, "{{{{", "\x00\xff"} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		if o, err := onlyObject(text); err == nil {
-			if v, err := o.share("confidence"); err == nil && !(v >= 0 && v <= 1) {
-				t.Errorf("a confidence of %v", v)
-			}
-			_ = o.text("hint")
-		}
-		if all, err := readScores(text, 3); err == nil {
-			for i, s := range all {
-				if i < 1 || i > 3 || !(s.value >= 0 && s.value <= 1) {
-					t.Errorf("claim %d has the score %v", i, s.value)
-				}
-			}
-		}
-		all, _ := readRulings(text)
-		for id, r := range all {
-			if r.Verdict != allow && r.Verdict != refuse && r.Verdict != ask {
-				t.Errorf("call %q has the verdict %q", id, r.Verdict)
-			}
-		}
-	})
 }

@@ -1,7 +1,7 @@
 package judge
 
 import (
-	"encoding/json"
+	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
@@ -80,17 +80,15 @@ func readScore(text string) (float64, bool) {
 	case "unsupported", "not supported", "ungrounded", "not grounded", "false", "no":
 		return 0, true
 	}
-	quoted, _ := json.Marshal(text) // a string always marshals
-	v, err := object{"score": quoted}.share("score")
+	v, err := object{"score": text}.share("score")
 	return v, err == nil
 }
 
 // number returns the number of the claim that an entry is about.
 func (o object) number() (int, bool) {
 	for _, key := range []string{"n", "claim", "number", "id"} {
-		if raw, ok := o[key]; ok {
-			text := strings.Trim(string(raw), `"`)
-			n, err := strconv.Atoi(strings.TrimSpace(text))
+		if value, ok := o[key]; ok {
+			n, err := strconv.Atoi(strings.TrimSpace(fmt.Sprint(value)))
 			return n, err == nil
 		}
 	}
@@ -101,11 +99,11 @@ func (o object) number() (int, bool) {
 func (o object) support() (float64, bool) {
 	var found []float64
 	for _, key := range []string{"supported", "grounded", "score"} {
-		raw, ok := o[key]
+		value, ok := o[key]
 		if !ok {
 			continue
 		}
-		v, ok := readScore(strings.Trim(string(raw), `"`))
+		v, ok := readScore(fmt.Sprint(value))
 		if !ok {
 			return 0, false
 		}

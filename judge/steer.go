@@ -172,7 +172,7 @@ func ruled(s *pawl.State, c pawl.CallState) (r ruling) {
 
 // digest identifies the canonical arguments of a call.
 func digest(c pawl.CallState) string {
-	args, err := wire.Canonical(nil, ran(c))
+	args, err := wire.Canonical(ran(c))
 	if err != nil {
 		args = ran(c)
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"github.com/pawl-run/pawl/model/anthropic"
+	"github.com/pawl-run/pawl/model/openai"
 	"os"
 	"slices"
 	"strconv"
@@ -15,8 +17,6 @@ import (
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/journal/memory"
 	"github.com/pawl-run/pawl/judge"
-	"github.com/pawl-run/pawl/model/anthropic"
-	"github.com/pawl-run/pawl/model/openai"
 	"github.com/pawl-run/pawl/model/script"
 )
 

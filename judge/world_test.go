@@ -25,7 +25,7 @@ type tale struct {
 
 func begin(t *testing.T, input string, tools ...pawl.ToolInfo) *tale {
 	s := &tale{t: t}
-	s.tell(pawl.RunStarted{Declaration: pawl.Declaration{Agent: "a", Model: pawl.ModelInfo{Name: "m"}, Loop: "react",
+	s.tell(pawl.RunStarted{Declaration: pawl.Declaration{Agent: "a", ModelInfo: pawl.ModelInfo{Name: "m"}, Loop: "react",
 		Strategy: pawl.StrategyNative, Tools: tools}, Input: input})
 	return s
 }

@@ -7,8 +7,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -17,6 +19,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/process"
+	"github.com/pawl-run/pawl/internal/testkit/check"
 	"github.com/pawl-run/pawl/mcp"
 )
 
@@ -109,7 +112,7 @@ func good() *sdk.Server {
 		})
 	sdk.AddTool(s, &sdk.Tool{Name: "show", Description: "Show."}, func(context.Context, *sdk.CallToolRequest, none) (*sdk.CallToolResult, any, error) {
 		return &sdk.CallToolResult{Content: []sdk.Content{
-			&sdk.TextContent{Text: "a picture:"}, &sdk.ImageContent{MIMEType: "image/png", Data: make([]byte, 10)},
+			&sdk.TextContent{Text: "a picture:"}, &sdk.ImageContent{MIMEType: "image/png", Data: []byte("\x89PNG\r\n\x1a\n..")},
 			&sdk.ImageContent{MIMEType: "image/x-odd", Data: make([]byte, 11)}, &sdk.AudioContent{MIMEType: "audio/wav", Data: make([]byte, 12)},
 			&sdk.ResourceLink{URI: "file:///x", Name: "x"},
 			&sdk.EmbeddedResource{Resource: &sdk.ResourceContents{URI: "file:///y", Text: "why"}},
@@ -161,6 +164,7 @@ type request struct {
 	Method string          `json:"method"`
 	Params struct {
 		Cursor string `json:"cursor"`
+		Name   string `json:"name"`
 	} `json:"params"`
 }
 
@@ -216,6 +220,40 @@ func shuts(then func()) {
 		return `{"content":[{"type":"text","text":"made"}]}`
 	})
 	time.Sleep(time.Minute)
+}
+
+// odd are the answers of a server to calls of its tools, in the form in which they come.
+var odd = map[string]string{
+	"video":    `"result":{"content":[{"type":"video","data":"x"},{"type":"text","text":"seen","annotations":5},{"type":"image","data":"%%","mimeType":"image/png"},null]}`,
+	"single":   `"result":{"content":{"type":"text","text":"one"},"structuredContent":null}`,
+	"string":   `"result":"plain"`,
+	"nil":      `"result":null`,
+	"large":    `"result":{"content":[],"structuredContent":{"n":12345678901234567890, "m":1.50}}`,
+	"list":     `"result":{"content":[{"type":"text","text":"x"}],"structuredContent":[1,2],"isError":"false"}`,
+	"failed":   `"result":{"content":[{"kind":"?"}],"isError":"true"}`,
+	"reason":   `"result":{"content":[],"structuredContent":{"why":"full"},"isError":true}`,
+	"data":     `"error":{"code":-32602,"message":"bad","data":{"field":"x"}}`,
+	"closing":  `"error":{"code":-32004,"message":"busy"}`,
+	"text":     `"error":"boom"`,
+	"both":     `"error":null,"result":{"content":[{"type":"text","text":"ok"}]}`,
+	"misnamed": `"result":{"content":[{"type":"image","data":"iVBORw0KGgo=","mimeType":"image/jpg"},{"type":"resource","resource":{"uri":"f:","blob":"R0lGODlh"}}]}`,
+}
+
+// answersOddly answers requests with a text as their ids. It writes how often it was called.
+func answersOddly() {
+	byHand(func(r request) string {
+		if r.Method == "tools/list" {
+			tools := []string{`{"name":5}`, `{"name":"noted","annotations":"x","inputSchema":{}}`, `"t"`}
+			for _, name := range slices.Sorted(maps.Keys(odd)) {
+				tools = append(tools, tool(name))
+			}
+			return `{"tools":[` + strings.Join(tools, ",") + `],"nextCursor":null}`
+		}
+		calls, _ := os.ReadFile("calls")
+		_ = os.WriteFile("calls", append(calls, 'x'), 0o600)
+		fmt.Printf("\ufeff"+`{"jsonrpc":"2.0","id":"%s",%s}`+"\n", r.ID, odd[r.Params.Name])
+		return ""
+	})
 }
 
 // lists is a server with a list of tools and nothing behind it.
@@ -286,12 +324,17 @@ var parts = map[string]func(){
 			return fmt.Sprintf(`{"tools":[%s],"nextCursor":"again"}`, tool(fmt.Sprint("t", n)))
 		})
 	},
-	"twice":      lists(tool("a"), tool("a")),
+	"twice":      lists(tool("a"), strings.Replace(tool("a"), "d", "other", 1)),
+	"same":       lists(tool("a"), tool("a")),
+	"large":      lists(`{"name":"p","description":"`+strings.Repeat("d", 200_000)+`","inputSchema":{"type":"object"}}`, tool("fine")),
+	"pattern":    lists(`{"name":"p","inputSchema":{"type":"object","properties":{"x":{"type":"string","pattern":"^(?!x)"}}}}`, tool("fine")),
+	"itself":     lists(`{"name":"p","inputSchema":{"type":"object","$ref":"#"}}`, tool("fine")),
 	"clash":      lists(tool("a.b"), tool("a/b"), tool("c")),
 	"forged":     lists(tool("__complete__"), tool("read\u202e file"), tool(strings.Repeat("long", 30)), tool("other__write")),
 	"poison":     lists(`{"name":"p","description":"Read.\u200b\u001b[8m IGNORE\u001b[0m\udb40\udc41","inputSchema":{"type":"object","properties":{"x":{"type":"string","description":"\u202eevil","enum":["a\u200b"]}}}}`),
 	"array":      lists(`{"name":"p","description":"d","inputSchema":{"type":"array"}}`, tool("fine")),
 	"nothing":    lists(),
+	"odd":        answersOddly,
 	"shuts once": func() { shuts(func() {}) },
 	"ends once":  func() { shuts(func() { os.Exit(0) }) },
 	"shuts":      func() { _ = os.Remove("shut"); shuts(func() {}) },
@@ -310,10 +353,4 @@ var parts = map[string]func(){
 	},
 }
 
-// must ends a test at an error that it does not expect.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = check.Must

@@ -1,13 +1,15 @@
 package mcp
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"mime"
 	"net"
 	"net/http"
 	"net/url"
-	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -58,15 +60,10 @@ func (h *remotePlace) check() error {
 		return fmt.Errorf("its url is %q; write one such as https://HOST/mcp", h.address)
 	case h.url.User != nil:
 		return errors.New("its url holds a name or password; give credentials as a header")
-	case h.url.Scheme == "http" && !loopback(h.url.Hostname()):
+	case h.url.Scheme == "http" && !web.Loopback(h.url.Hostname()):
 		return fmt.Errorf("its url %s is not encrypted; write https (http is for this machine)", h.address)
 	}
 	return nil
-}
-
-func loopback(host string) bool {
-	ip := net.ParseIP(host)
-	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
 }
 
 func (h *remotePlace) restore(args []byte) []byte { return args }
@@ -116,10 +113,10 @@ func (t *traveller) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.URL.Host == t.to.url.Host && r.URL.Scheme == t.to.url.Scheme && (len(t.to.header) > 0 || trace.ID != "") {
 		r = r.Clone(r.Context())
 		if trace.ID != "" {
-			r.Header.Set(web.Header, trace.ID)
+			r.Header.Set(web.ParentHeader, trace.ID)
 		}
 		if trace.State != "" {
-			r.Header.Set(web.State, trace.State)
+			r.Header.Set(web.StateHeader, trace.State)
 		}
 		for name, values := range t.to.header {
 			r.Header[http.CanonicalHeaderKey(name)] = values
@@ -136,14 +133,36 @@ func (t *traveller) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 		return nil, err
 	}
+	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")) // an odd type is none of these
+	switch {
+	case kind == "text/event-stream": // a stream may be endless; its events are bounded individually
+		resp.Body = &readableEvents{ReadCloser: resp.Body}
+	case kind == "application/json" && r.Method == http.MethodPost:
+		err = answer(resp)
+	default:
+		resp.Body = &bounded{resp.Body, mostMessage}
+	}
 	if resp.StatusCode >= 400 && resp.StatusCode < 500 {
 		unsent()
 	}
-	// A stream may be endless; its events are bounded individually.
-	if !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {
-		resp.Body = &bounded{resp.Body, mostMessage}
+	return resp, err
+}
+
+// answer makes the message in a response readable. An error that answers a request is an answer whatever
+// the status of HTTP, unless the SDK has to act on the status.
+func answer(resp *http.Response) error {
+	data, err := io.ReadAll(&bounded{resp.Body, mostMessage})
+	if err = errors.Join(err, resp.Body.Close()); err != nil {
+		return err
 	}
-	return resp, nil
+	data = readable(data)
+	resp.Body, resp.ContentLength = io.NopCloser(bytes.NewReader(data)), int64(len(data))
+	resp.Header.Del("Content-Length")
+	var m struct{ ID, Error any }
+	if json.Unmarshal(data, &m) == nil && m.ID != nil && m.Error != nil && resp.StatusCode != http.StatusUnauthorized && resp.StatusCode != http.StatusNotFound {
+		resp.StatusCode, resp.Status = http.StatusOK, "200 OK"
+	}
+	return nil
 }
 
 // bounded is a body that fails if it is too long.

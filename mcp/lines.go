@@ -42,11 +42,11 @@ func (l *lines) Write(p []byte) (int, error) {
 
 // pass passes on a whole line.
 func (l *lines) pass() error {
-	text := bytes.TrimSpace(l.line)
+	text := bytes.TrimSpace(bytes.TrimPrefix(l.line, []byte("\ufeff")))
 	var err error
 	switch {
 	case len(text) > 0 && (text[0] == '{' || text[0] == '[') && json.Valid(text):
-		_, err = l.to.Write(append(text, '\n'))
+		_, err = l.to.Write(append(readable(text), '\n'))
 	case len(text) > 0:
 		_, err = l.noise.Write(append(text, '\n'))
 	}

@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/pawl-run/pawl/internal/jsonschema"
 	"github.com/pawl-run/pawl/internal/wire"
 )
 
@@ -29,13 +31,14 @@ type definition struct {
 	readOnly    bool
 	idempotent  bool
 	pin         string // the digest of the whole definition
-	wrong       error  // why it cannot be used
+	loose       string // what is not checked of its arguments; empty: all is
+	wrong       error  // why it cannot be offered
 }
 
-// list lists all tools. Exceeding a bound is an error of the server: half a list was
-// never approved.
+// list lists all tools. The list ends when its cursor does not move on. Exceeding a bound is an
+// error of the server: half a list was never approved.
 func list(ctx context.Context, session *sdk.ClientSession, identity string) (all []definition, err error) {
-	seen, cursors := map[string]bool{}, map[string]bool{}
+	pins, cursors := map[string]string{}, map[string]bool{}
 	cursor := ""
 	for range mostPages {
 		page, err := session.ListTools(ctx, &sdk.ListToolsParams{Cursor: cursor})
@@ -46,19 +49,20 @@ func list(ctx context.Context, session *sdk.ClientSession, identity string) (all
 			if t == nil {
 				continue
 			}
-			if seen[t.Name] {
-				return nil, fmt.Errorf("it lists tool %.60q twice", t.Name)
-			}
-			if seen[t.Name] = true; len(all) == mostTools {
+			d := define(t, identity)
+			switch pin, twice := pins[t.Name]; {
+			case twice && pin != d.pin:
+				return nil, fmt.Errorf("it lists tool %.60q twice, with different definitions", t.Name)
+			case twice:
+				continue
+			case len(all) == mostTools:
 				return nil, fmt.Errorf("it lists more than %d tools", mostTools)
 			}
-			all = append(all, define(t, identity))
+			pins[t.Name] = d.pin
+			all = append(all, d)
 		}
-		if cursor = page.NextCursor; cursor == "" {
+		if cursor = page.NextCursor; cursor == "" || cursors[cursor] {
 			return all, nil
-		}
-		if cursors[cursor] {
-			return nil, errors.New("its list of tools goes round in circles")
 		}
 		cursors[cursor] = true
 	}
@@ -75,7 +79,7 @@ func define(t *sdk.Tool, identity string) definition {
 	}
 	raw, err := json.Marshal(t)
 	if err == nil {
-		raw, err = wire.Canonical(nil, raw)
+		raw, err = wire.Canonical(raw)
 	}
 	switch {
 	case err != nil:
@@ -88,27 +92,44 @@ func define(t *sdk.Tool, identity string) definition {
 	const digits = 32 // 128 bits, so that nobody finds a second text for them
 	d.pin = wire.Digest([]byte(identity), raw)[:digits]
 	if d.wrong == nil {
-		d.input, d.wrong = schema(t.InputSchema)
+		d.input, d.loose, d.wrong = schema(t.InputSchema)
 	}
 	return d
 }
 
-// schema is the schema of a tool's arguments, its texts cleaned like descriptions.
-func schema(from any) (json.RawMessage, error) {
+// schema is the schema of a tool's arguments, its texts cleaned like descriptions. What cannot be
+// checked is taken out of it and named; the server checks its arguments itself.
+func schema(from any) (input json.RawMessage, loose string, err error) {
 	if from == nil {
-		return json.RawMessage(`{"type":"object"}`), nil
+		return json.RawMessage(`{"type":"object"}`), "", nil
 	}
 	object, ok := from.(map[string]any)
 	if !ok {
-		return nil, fmt.Errorf("its input schema is %T, not an object", from)
+		return nil, "", fmt.Errorf("its input schema is %T, not an object", from)
 	}
-	if t := object["type"]; t != nil && t != "object" {
-		return nil, fmt.Errorf("its input schema is for %v; the arguments of a tool are an object", t)
+	kinds, several := object["type"].([]any)
+	if t, one := object["type"].(string); one && t != "object" || several && !slices.Contains(kinds, any("object")) {
+		return nil, "", fmt.Errorf("its input schema is for %v; the arguments of a tool are an object", object["type"])
 	}
 	if err := tidy(object); err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	return json.Marshal(object)
+	if input, err = json.Marshal(object); err != nil {
+		return nil, "", err
+	}
+	closed := &jsonschema.Options{Closed: true}
+	_, why := jsonschema.Compile(input, closed)
+	if why == nil {
+		return input, "", nil
+	}
+	removed := jsonschema.Loosen(object)
+	if input, err = json.Marshal(object); err != nil {
+		return nil, "", err
+	}
+	if _, err = jsonschema.Compile(input, closed); err != nil || len(removed) == 0 {
+		return json.RawMessage(`{"type":"object","additionalProperties":true}`), fmt.Sprintf("of its arguments (%v)", why), nil
+	}
+	return input, fmt.Sprintf("of %s (%v)", strings.Join(removed, ", "), why), nil
 }
 
 // tidy cleans the words for readers within a schema and leaves alone what

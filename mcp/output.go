@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/media"
 	"github.com/pawl-run/pawl/internal/wire"
 )
 
@@ -19,6 +21,17 @@ const (
 )
 
 var imageTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
+
+// picture adds data as a picture if it is one by its bytes, whatever its server calls it.
+func picture(out *pawl.Output, data []byte, left *int) bool {
+	kind := media.Type(data)
+	if len(out.Images) >= mostImages || len(data) > *left || !slices.Contains(imageTypes, kind) {
+		return false
+	}
+	*left -= len(data)
+	out.Images = append(out.Images, pawl.File{Type: kind, Data: data})
+	return true
+}
 
 // output converts a result: structured content to JSON, else the texts to one text. Content
 // that cannot be shown is named in its place.
@@ -31,32 +44,32 @@ func output(r *sdk.CallToolResult) (pawl.Output, error) {
 		case *sdk.TextContent:
 			texts = append(texts, c.Text)
 		case *sdk.ImageContent:
-			if len(out.Images) < mostImages && len(c.Data) <= left && slices.Contains(imageTypes, c.MIMEType) {
-				left -= len(c.Data)
-				out.Images = append(out.Images, pawl.File{Type: c.MIMEType, Data: c.Data})
-				continue
+			if !picture(&out, c.Data, &left) {
+				texts = append(texts, leftOut("a picture", c.MIMEType, len(c.Data)))
 			}
-			texts = append(texts, leftOut("a picture", c.MIMEType, len(c.Data)))
 		case *sdk.AudioContent:
 			texts = append(texts, leftOut("audio", c.MIMEType, len(c.Data)))
 		case *sdk.ResourceLink:
 			texts = append(texts, strings.TrimSpace(fmt.Sprintf("[resource %s %s %s]", c.URI, c.Name, c.Description)))
 		case *sdk.EmbeddedResource:
-			texts = append(texts, embedded(c))
+			if c.Resource == nil || !picture(&out, c.Resource.Blob, &left) {
+				texts = append(texts, embedded(c))
+			}
 		default:
 			texts = append(texts, fmt.Sprintf("[content of the kind %T left out]", c))
 		}
 	}
 	text := strings.Join(texts, "\n\n")
+	exact, structured := r.Meta[exactMeta].(string)
 	if r.IsError {
 		if strings.TrimSpace(text) == "" {
-			text = "the tool failed and did not say why"
+			text = cmp.Or(exact, "the tool failed and did not say why")
 		}
 		return pawl.Output{}, errors.New(text)
 	}
 	var err error
-	if r.StructuredContent != nil {
-		out.JSON, err = wire.Marshal(r.StructuredContent)
+	if structured {
+		out.JSON = wire.Compact([]byte(exact))
 	} else {
 		out.JSON, err = wire.Marshal(text)
 	}

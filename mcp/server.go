@@ -43,6 +43,7 @@ type Server struct {
 	transport Transport
 	opt       Options
 	tools     []pawl.Tool
+	notes     []string
 	cage      string // a description of the cage; empty: none
 
 	turn chan struct{} // holds the token to change the following fields
@@ -71,9 +72,9 @@ func Names(name string) error {
 // Connect starts or reaches a server, lists its tools and pins them. ctx bounds only that:
 // the connection lives until [Server.Close].
 //
-// It fails if the server cannot be reached, if two of its tools get the same name here, if
-// a tool to offer is invalid (its definition is too large, or its schema is not a schema),
-// and if it lacks a tool that Allow names.
+// It fails if the server cannot be reached, and if it lacks a tool that Allow names. A tool that
+// cannot be offered is left out, for example because its definition is too large or another tool
+// has its name here. See [Server.Notes].
 func Connect(ctx context.Context, name string, t Transport, o *Options) (*Server, error) {
 	s := &Server{name: name, transport: t, turn: make(chan struct{}, 1), ended: make(chan struct{})}
 	if o != nil {
@@ -106,6 +107,10 @@ func (s *Server) Name() string { return s.name }
 // Tools returns the server's tools, in its order. They do not change while the server is connected.
 func (s *Server) Tools() []pawl.Tool { return slices.Clone(s.tools) }
 
+// Notes returns a line for each tool that was left out, and for each whose arguments are not
+// checked as its schema says. Such a line names the server and the tool.
+func (s *Server) Notes() []string { return slices.Clone(s.notes) }
+
 // Close ends the connection and the program behind it. Pending calls fail. Close may be
 // called more than once.
 func (s *Server) Close() error {
@@ -125,9 +130,8 @@ func (s *Server) Close() error {
 
 // offer makes tools of definitions.
 func (s *Server) offer(all []definition) (tools []pawl.Tool, err error) {
-	var errs []error
-	bad := func(format string, args ...any) {
-		errs = append(errs, fmt.Errorf("mcp server "+s.name+": "+format, args...))
+	note := func(format string, args ...any) {
+		s.notes = append(s.notes, visible(s.wrong(fmt.Errorf(format, args...)).Error()))
 	}
 	taken := map[string]string{}
 	for _, d := range all {
@@ -135,20 +139,24 @@ func (s *Server) offer(all []definition) (tools []pawl.Tool, err error) {
 			continue
 		}
 		if d.wrong != nil {
-			bad("tool %.60q cannot be offered: %w; leave it out by allowing the others", d.name, d.wrong)
+			note("tool %.60q is left out: %w", d.name, d.wrong)
 			continue
 		}
 		t := s.tool(d)
 		if other, clash := taken[t.info.Name]; clash {
-			bad("its tools %.60q and %.60q both come to the name %s; allow one of them", other, d.name, t.info.Name)
+			note("tool %.60q is left out: its name here is %s, as that of %.60q", d.name, t.info.Name, other)
 			continue
+		}
+		if d.loose != "" {
+			note("tool %.60q is offered without the check %s", d.name, d.loose)
 		}
 		taken[t.info.Name] = d.name
 		tools = append(tools, t)
 	}
+	var errs []error
 	for _, name := range s.opt.Allow {
 		if !slices.ContainsFunc(all, func(d definition) bool { return d.name == name }) {
-			bad("it has no tool %q; it has %s", name, listed(all))
+			errs = append(errs, s.wrong(fmt.Errorf("it has no tool %q; it has %s", name, listed(all))))
 		}
 	}
 	return tools, errors.Join(errs...)

@@ -1,8 +1,11 @@
 package mcp_test
 
 import (
+	stdcmp "cmp"
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -75,10 +78,7 @@ func TestCannotConnect(t *testing.T) {
 		{"silent", server("silent"), short, "did not answer within 300ms"},
 		{"flood", server("flood"), nil, "a line of more than 8 MiB"},
 		{"endless", server("endless"), nil, "more than 100 pages"},
-		{"circle", server("circle"), nil, "round in circles"},
-		{"twice", server("twice"), nil, `lists tool "a" twice`},
-		{"clash", server("clash"), nil, "both come to the name peer__a_b"},
-		{"array", server("array"), nil, `tool "p" cannot be offered: its input schema is for array`},
+		{"twice", server("twice"), nil, `lists tool "a" twice, with different definitions`},
 		{"unknown", server("good"), &mcp.Options{Allow: []string{"ecko"}}, `it has no tool "ecko"; it has `},
 		{"plain http", mcp.HTTP("http://example.com/mcp", nil), nil, "is not encrypted"},
 		{"ftp", mcp.HTTP("ftp://example.com/mcp", nil), nil, "write one such as https"},
@@ -121,12 +121,116 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// What clashes or cannot be used may be left out.
-func TestAllow(t *testing.T) {
-	for part, allow := range map[string][]string{"clash": {"a.b", "c"}, "array": {"fine"}} {
-		if got := connect(t, part, &mcp.Options{Allow: allow}).Tools(); len(got) != len(allow) {
-			t.Errorf("%s: %d tools", part, len(got))
+// What can be read of an answer is kept. A server that answered is not asked again.
+func TestOddAnswers(t *testing.T) {
+	t.Chdir(t.TempDir())
+	want := map[string]string{
+		"video":    `"[content of the type \"video\" left out: it cannot be read]\n\nseen\n\n[content of the type \"image\" left out: it cannot be read]\n\nnull"`,
+		"single":   `"one"`,
+		"string":   `"plain"`,
+		"nil":      `""`,
+		"large":    `{"n":12345678901234567890,"m":1.50}`,
+		"list":     `[1,2]`,
+		"failed":   `error: [content of the type "<nil>" left out: it cannot be read]`,
+		"reason":   `error: {"why":"full"}`,
+		"data":     `error: the server refused the call: bad: {"field":"x"}`,
+		"closing":  `error: the server refused the call: busy (code -32004)`,
+		"text":     `error: the server refused the call: boom`,
+		"both":     `"ok"`,
+		"misnamed": `"" +image/png/8 +image/gif/6`,
+	}
+	check := func(t *testing.T, s *mcp.Server) {
+		t.Helper()
+		for name := range odd {
+			if got := call(t, s, "peer__"+name, "{}"); got != want[name] {
+				t.Errorf("%s: %s\nwant %s", name, got, want[name])
+			}
 		}
+		if len(s.Tools()) != len(odd) || len(s.Notes()) != 2 {
+			t.Errorf("%d tools, notes %q", len(s.Tools()), s.Notes())
+		}
+	}
+	check(t, connect(t, "odd", nil))
+	if calls, _ := os.ReadFile("calls"); len(calls) != len(odd) {
+		t.Errorf("%d calls reached the server, want %d", len(calls), len(odd))
+	}
+	for _, stream := range []bool{false, true} {
+		web := httptest.NewServer(answering(stream))
+		s, err := mcp.Connect(t.Context(), "peer", mcp.HTTP(web.URL, nil), nil)
+		must(t, err)
+		check(t, s)
+		s.Close()
+		web.Close()
+	}
+}
+
+// answering is the same server over HTTP. It answers errors with an error of HTTP.
+func answering(stream bool) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		var asked request
+		_ = json.NewDecoder(r.Body).Decode(&asked)
+		answer := odd[asked.Params.Name]
+		switch asked.Method {
+		case "":
+			w.WriteHeader(http.StatusMethodNotAllowed)
+			return
+		case "server/discover":
+			answer = `"error":{"code":-32601,"message":"unknown method"}`
+		case "initialize":
+			answer = `"result":` + hello
+		case "tools/list":
+			var tools []string
+			for name := range odd {
+				tools = append(tools, tool(name))
+			}
+			answer = `"result":{"tools":[{"name":5},{"name":"noted","annotations":"x"},"t",` + strings.Join(tools, ",") + `]}`
+		case "tools/call":
+		default:
+			w.WriteHeader(http.StatusAccepted)
+			return
+		}
+		answer = fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,%s}`, asked.ID, answer)
+		if stream {
+			w.Header().Set("Content-Type", "text/event-stream")
+			fmt.Fprintf(w, "event: message\ndata: %s\n\n", answer)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json; charset=utf-8")
+		if strings.Contains(answer, `"error":{`) {
+			w.WriteHeader(http.StatusBadRequest)
+		}
+		fmt.Fprint(w, answer)
+	}
+}
+
+// No tool keeps the others from being offered.
+func TestNotes(t *testing.T) {
+	for _, tt := range []struct {
+		part  string
+		tools int
+		notes string
+	}{
+		{"circle", 2, ""},
+		{"same", 1, ""},
+		{"clash", 2, `[mcp server peer: tool "a/b" is left out: its name here is peer__a_b, as that of "a.b"]`},
+		{"array", 1, `[mcp server peer: tool "p" is left out: its input schema is for array; the arguments of a tool are an object]`},
+		{"large", 1, `[mcp server peer: tool "p" is left out: its definition has 200061 bytes, which is more than 131072]`},
+		{"pattern", 2, `[mcp server peer: tool "p" is offered without the check of /properties/x/pattern (schema at /properties/x/pattern: ` +
+			"string must be a valid regex: error parsing regexp: invalid or unsupported Perl syntax: `(?!`)]"},
+		{"itself", 2, `[mcp server peer: tool "p" is offered without the check of its arguments (schema: it refers to itself for one and the same value; ` +
+			"refer to it from properties or items)]"},
+	} {
+		s := connect(t, tt.part, nil)
+		if got := fmt.Sprint(s.Notes()); len(s.Tools()) != tt.tools || got != stdcmp.Or(tt.notes, "[]") {
+			t.Errorf("%s: %d tools, notes %s", tt.part, len(s.Tools()), got)
+		}
+		agent := pawl.Agent{Name: "a", Model: pawl.ModelFunc(nil), Tools: s.Tools()}
+		if _, err := pawl.NewMachine(agent); err != nil {
+			t.Error(tt.part, err)
+		}
+	}
+	if s := connect(t, "clash", &mcp.Options{Allow: []string{"a/b", "c"}}); len(s.Tools()) != 2 || len(s.Notes()) != 0 {
+		t.Errorf("%d tools, notes %s", len(s.Tools()), s.Notes())
 	}
 	if got := connect(t, "good", &mcp.Options{Allow: []string{}}).Tools(); len(got) != 0 {
 		t.Errorf("%d tools where none are allowed", len(got))
@@ -144,9 +248,8 @@ func TestForgedNames(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	agent := pawl.Agent{Name: "a", Model: pawl.ModelFunc(nil), Tools: s.Tools()}
-	if _, err := pawl.NewMachine(agent); err != nil {
-		t.Error(err)
-	}
+	_, err := pawl.NewMachine(agent)
+	must(t, err)
 }
 
 func TestPoisonedTexts(t *testing.T) {

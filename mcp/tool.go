@@ -13,6 +13,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/retry"
 	"github.com/pawl-run/pawl/internal/web"
 )
 
@@ -65,9 +66,9 @@ func (t *remote) Run(ctx context.Context, inv pawl.Invocation) (pawl.Output, err
 	args = t.server.transport.restore(args)
 	params := &sdk.CallToolParams{Name: t.name, Arguments: args, Meta: sdk.Meta{keyMeta: inv.Key}}
 	if p := web.ParentFrom(ctx); p.ID != "" { // as in the conventions for MCP
-		params.Meta[web.Header] = p.ID
+		params.Meta[web.ParentHeader] = p.ID
 		if p.State != "" {
-			params.Meta[web.State] = p.State
+			params.Meta[web.StateHeader] = p.State
 		}
 	}
 	d := &dialogue{server: t.server.name, answers: inv.Answers}
@@ -93,7 +94,7 @@ func (t *remote) request(ctx context.Context, params *sdk.CallToolParams, d *dia
 	for try := 1; ; try++ {
 		l, pins, err := t.server.link(ctx)
 		if err != nil {
-			return nil, notRun(err)
+			return nil, &retry.NotRunError{Err: err}
 		}
 		if err := t.permitted(pins); err != nil {
 			return nil, err
@@ -108,7 +109,7 @@ func (t *remote) request(ctx context.Context, params *sdk.CallToolParams, d *dia
 		case err == nil:
 			return result, nil
 		case ctx.Err() != nil && refused:
-			return nil, notRun(context.Cause(ctx))
+			return nil, &retry.NotRunError{Err: context.Cause(ctx)}
 		case ctx.Err() != nil:
 			return nil, context.Cause(ctx)
 		case !errors.As(err, &lost):
@@ -116,9 +117,9 @@ func (t *remote) request(ctx context.Context, params *sdk.CallToolParams, d *dia
 		case try == 1 && (refused || t.info.Effect != pawl.Write):
 			continue
 		case refused:
-			return nil, notRun(t.server.wrong(err))
+			return nil, &retry.NotRunError{Err: t.server.wrong(err)}
 		case t.info.Effect == pawl.Write:
-			return nil, &unknownError{t.server.wrong(err)}
+			return nil, &retry.UnknownError{Err: t.server.wrong(err)}
 		default:
 			return nil, t.server.wrong(err)
 		}
@@ -140,26 +141,6 @@ func (t *remote) permitted(pins map[string]string) error {
 type lostError struct{ error }
 
 func (e *lostError) Unwrap() error { return e.error }
-
-// unknownError is a call that was sent and not answered. The engine calls Unknown, and reports an
-// unknown outcome to the model.
-type unknownError struct{ error }
-
-// Unknown reports that the call may have taken place.
-func (*unknownError) Unknown() bool { return true }
-
-func (e *unknownError) Unwrap() error { return e.error }
-
-// notRunError is a call that the server certainly did not get. The engine calls NotRun, and reports
-// to the model that nothing was done.
-type notRunError struct{ error }
-
-// NotRun reports that the call did not take place, and will not.
-func (*notRunError) NotRun() bool { return true }
-
-func (e *notRunError) Unwrap() error { return e.error }
-
-func notRun(err error) error { return &notRunError{fmt.Errorf("not run: %w", err)} }
 
 // call makes one call. If it fails, refused says that it certainly did not take place.
 func (l *link) call(ctx context.Context, params *sdk.CallToolParams) (result *sdk.CallToolResult, refused bool, err error) {

@@ -16,9 +16,6 @@ import (
 var agents = []conversation{
 	agent("large models", "claude-opus-5-5", "gpt-6.2-astra", "gemini-4-neon"),
 	agent("default models", claude, gpt, gemini),
-	agent("middle models", "claude-fable-5-2", "gpt-6.1-sol", "gemini-4-carbon"),
-	agent("other models", "claude-mythos-5-2", "gpt-6.1-terra", "gemini-3.8-flash"),
-	agent("small models", "claude-haiku-5-5", "gpt-6-luna", "gemini-3.5-flash-lite"),
 	{
 		name: "OpenAI by Chat Completions", ask: pawl.Request{System: "Be brief.", Sampling: pawl.Sampling{Effort: "high", Temperature: 0.5}},
 		chat: func(p *openai.ChatCompletionNewParams) {

@@ -44,13 +44,6 @@ var asked = []conversation{
 		gemini:    func(p *geminiParams) { p.ResponseMIMEType, p.ResponseJsonSchema = "application/json", open },
 	},
 	{
-		name: "a schema that Anthropic promises in part", ask: pawl.Request{Output: raw(bounded)},
-		claude: func(p *claudeParams) {
-			p.OutputConfig.Format.Schema = object{"type": "object", "additionalProperties": false, "properties": object{"label": object{"type": "string", "description": "{maxLength: 9}"}}}
-		},
-		responses: func(p *responses.ResponseNewParams) { p.Text = answerFormat(bounded) },
-	},
-	{
 		name: "a schema and an effort", ask: pawl.Request{Output: raw(label), Sampling: pawl.Sampling{Effort: "low"}},
 		claude: func(p *claudeParams) {
 			p.OutputConfig.Format.Schema, p.OutputConfig.Effort = label, anthropic.OutputConfigEffortLow
@@ -60,21 +53,6 @@ var asked = []conversation{
 		},
 		gemini: func(p *geminiParams) {
 			p.ResponseMIMEType, p.ResponseJsonSchema, p.ThinkingConfig.ThinkingLevel = "application/json", label, genai.ThinkingLevelLow
-		},
-	},
-	{
-		name: "a schema and options of the same field", ask: pawl.Request{Output: raw(label), Sampling: pawl.Sampling{Options: map[string]json.RawMessage{
-			"output_config": raw(object{"effort": "low"}),
-		}}},
-		claude: func(p *claudeParams) {
-			p.OutputConfig.Format.Schema, p.OutputConfig.Effort = label, anthropic.OutputConfigEffortLow
-		},
-	},
-	{
-		name: "a schema and the verbosity of options", ask: pawl.Request{Output: raw(label), Sampling: pawl.Sampling{Options: options("text", object{"verbosity": "low"})}},
-		responses: func(p *responses.ResponseNewParams) {
-			p.Text = answerFormat(label)
-			p.Text.Verbosity = responses.ResponseTextConfigVerbosityLow
 		},
 	},
 	{
@@ -91,66 +69,10 @@ var asked = []conversation{
 		},
 	},
 	{
-		name: "a temperature of zero", ask: pawl.Request{Sampling: pawl.Sampling{Temperature: -1}},
-		claude: func(p *claudeParams) {
-			p.Model, p.Thinking, p.Temperature = "claude-haiku-4-5", anthropic.ThinkingConfigParamUnion{}, anthropic.Float(0)
-		},
-		responses: func(p *responses.ResponseNewParams) {
-			p.Model, p.Include, p.Reasoning, p.Temperature = "gpt-4.1", nil, shared.ReasoningParam{}, openai.Float(0)
-		},
-		chat: func(p *openai.ChatCompletionNewParams) { p.Temperature = openai.Float(0) },
-		gemini: func(p *geminiParams) {
-			p.model, p.ThinkingConfig, p.Temperature = "gemini-2.5-flash-lite", nil, genai.Ptr[float32](0)
-		},
-	},
-	{
-		name: "a temperature that the model refuses", ask: pawl.Request{Sampling: pawl.Sampling{Temperature: 0.5}},
-		claude: same[claudeParams], responses: same[responses.ResponseNewParams], gemini: same[geminiParams],
-	},
-	{
-		name: "a temperature beside thinking", ask: pawl.Request{MaxTokens: 20000, Sampling: pawl.Sampling{Temperature: 0.5, Effort: "high"}},
-		claude: func(p *claudeParams) {
-			p.Model, p.MaxTokens = "claude-haiku-4-5", 20000
-			p.Thinking = anthropic.ThinkingConfigParamUnion{OfEnabled: &anthropic.ThinkingConfigEnabledParam{BudgetTokens: 15000}}
-		},
-		responses: func(p *responses.ResponseNewParams) {
-			p.Model, p.MaxOutputTokens, p.Reasoning.Effort = "gpt-5.4", openai.Int(20000), shared.ReasoningEffortHigh
-		},
-	},
-	{
-		name: "a temperature without thinking", ask: pawl.Request{Sampling: pawl.Sampling{Temperature: 0.5, Effort: "none"}},
-		claude: func(p *claudeParams) {
-			p.Model, p.Temperature, p.Thinking = "claude-sonnet-4-6", anthropic.Float(0.5), anthropic.ThinkingConfigParamUnion{}
-		},
-		responses: func(p *responses.ResponseNewParams) {
-			p.Model, p.Reasoning, p.Temperature = "gpt-5.4", shared.ReasoningParam{Effort: shared.ReasoningEffortNone}, openai.Float(0.5)
-		},
-	},
-	{
-		name: "no limit", ask: pawl.Request{MaxTokens: -1}, // which only a program asks for; a run has one
-		claude:    func(p *claudeParams) { p.MaxTokens = 16384 },
-		responses: func(p *responses.ResponseNewParams) { p.MaxOutputTokens = openai.Int(16384) },
-		gemini:    func(p *geminiParams) { p.MaxOutputTokens = 16384 },
-	},
-	{
-		name: "a limit of the sampling", ask: pawl.Request{MaxTokens: -1, Sampling: pawl.Sampling{MaxTokens: 700}},
-		claude:    func(p *claudeParams) { p.MaxTokens = 700 },
-		responses: func(p *responses.ResponseNewParams) { p.MaxOutputTokens = openai.Int(700) },
-		chat:      func(p *openai.ChatCompletionNewParams) { p.MaxTokens = openai.Int(700) },
-		gemini:    func(p *geminiParams) { p.MaxOutputTokens = 700 },
-	},
-	{
 		name: "a cache", ask: pawl.Request{System: long},
 		claude:    func(p *claudeParams) { p.System = claudeSystem(long) },
 		responses: func(p *responses.ResponseNewParams) { p.Instructions = openai.String(long) },
 		gemini:    func(p *geminiParams) { p.SystemInstruction = from("", geminiText(long)) },
-	},
-	{
-		name: "no cache", ask: pawl.Request{System: long, Sampling: pawl.Sampling{Cache: "off"}},
-		claude: func(p *claudeParams) { p.System, p.mark = claudeSystem(long), nil },
-		responses: func(p *responses.ResponseNewParams) {
-			p.Instructions, p.PromptCacheOptions.Mode = openai.String(long), "explicit"
-		},
 	},
 	{
 		name: "a cache for long", ask: pawl.Request{Run: "run_1", System: long, Long: true},
@@ -163,11 +85,6 @@ var asked = []conversation{
 		chat: func(p *openai.ChatCompletionNewParams) {
 			p.Messages = []chatMessage{openai.SystemMessage(long), openai.UserMessage("Hello")}
 		},
-	},
-	{
-		name: "a cache for long of older models", ask: pawl.Request{System: long, Long: true}, // which keep it as long as they can
-		responses: func(p *responses.ResponseNewParams) { p.Model, p.Instructions = "gpt-5.5", openai.String(long) },
-		gemini:    func(p *geminiParams) { p.model, p.SystemInstruction = "gemini-3.8-flash", from("", geminiText(long)) },
 	},
 	{
 		name: "marks in earlier messages",

@@ -200,22 +200,6 @@ var calling = []conversation{
 		},
 	},
 	{
-		name: "arguments that are no object",
-		ask:  pawl.Request{Tools: []pawl.ToolInfo{now}, Messages: []pawl.Message{user(pawl.Text{Text: "When?"}), said(torn), user(failed(torn, "not an object"))}},
-		claude: func(p *claudeParams) {
-			p.tools(claudeNow)
-			p.then(claudeUser(claudeText("When?")), claudeSaid(claudeCall(clock, object{})), claudeUser(claudeFailed(clock, "not an object")))
-		},
-		responses: func(p *responses.ResponseNewParams) {
-			p.Tools = []responses.ToolUnionParam{functionNow}
-			p.Input = input(asks(inputText("When?")), functionCall(clock), output(clock, "not an object"))
-		},
-		chat: func(p *openai.ChatCompletionNewParams) {
-			p.Tools = []openai.ChatCompletionToolUnionParam{chatNow}
-			p.Messages = []chatMessage{openai.UserMessage("When?"), chatCalls("", clock), chatResult(clock, "not an object")}
-		},
-	},
-	{
 		name: "a name that no tool may have",
 		ask:  pawl.Request{Tools: []pawl.ToolInfo{now}, Messages: []pawl.Message{user(pawl.Text{Text: "When?"}), said(misnamed), user(failed(misnamed, "no such tool"))}},
 		claude: func(p *claudeParams) {
@@ -240,26 +224,6 @@ var calling = []conversation{
 			p.Tools = []openai.ChatCompletionToolUnionParam{openai.ChatCompletionFunctionTool(shared.FunctionDefinitionParam{Name: "book", Parameters: object{"type": "object", "properties": nested, "required": []string{"stops", "fare"}}})}
 		},
 		gemini: geminiTools(&genai.FunctionDeclaration{Name: "book", ParametersJsonSchema: object{"type": "object", "properties": nested, "required": []string{"stops", "fare"}}}),
-	},
-	{
-		name: "two rounds of calls",
-		ask: pawl.Request{Tools: []pawl.ToolInfo{weather, now}, Messages: []pawl.Message{
-			user(pawl.Text{Text: "Paris?"}), said(paris), user(result(paris, "18 °C")), said(pawl.Text{Text: "And the time."}, clock), user(result(clock, "noon")),
-		}},
-		claude: func(p *claudeParams) {
-			p.tools(claudeWeather, claudeNow)
-			p.then(claudeUser(claudeText("Paris?")), claudeSaid(claudeCall(paris, object{"city": "Paris"})), claudeUser(claudeResult(paris, "18 °C")),
-				claudeSaid(claudeText("And the time."), claudeCall(clock, object{})), claudeUser(claudeResult(clock, "noon")))
-		},
-		responses: func(p *responses.ResponseNewParams) {
-			p.Tools = []responses.ToolUnionParam{functionWeather, functionNow}
-			p.Input = input(asks(inputText("Paris?")), functionCall(paris), output(paris, "18 °C"), says("And the time."), functionCall(clock), output(clock, "noon"))
-		},
-		gemini: func(p *geminiParams) {
-			p.Tools = functions(geminiWeather, geminiNow)
-			p.then(from("user", geminiText("Paris?")), from("model", geminiCall(paris, object{"city": "Paris"}, unsigned)), from("user", geminiResult(paris, "output", "18 °C")),
-				from("model", geminiText("And the time."), geminiCall(clock, object{}, unsigned)), from("user", geminiResult(clock, "output", "noon")))
-		},
 	},
 }
 

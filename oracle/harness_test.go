@@ -16,10 +16,13 @@ import (
 	"google.golang.org/genai"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/testkit/check"
 	ouranthropic "github.com/pawl-run/pawl/model/anthropic"
 	ourgoogle "github.com/pawl-run/pawl/model/google"
 	ouropenai "github.com/pawl-run/pawl/model/openai"
 )
+
+var must = check.Must
 
 // compatible is a server that speaks Chat Completions and is none of OpenAI's.
 const compatible = "https://compatible.example/v1"
@@ -88,9 +91,7 @@ func (p *provider) openai() openai.Client {
 func (p *provider) google(t *testing.T) *genai.Client {
 	t.Helper()
 	c, err := genai.NewClient(t.Context(), &genai.ClientConfig{APIKey: "key", Backend: genai.BackendGeminiAPI, HTTPClient: p.client()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return c
 }
 

@@ -23,26 +23,6 @@ var hosted = []conversation{
 		gemini: func(p *geminiParams) { p.Tools = []*genai.Tool{{GoogleSearch: &genai.GoogleSearch{}}} },
 	},
 	{
-		name: "three web searches", ask: pawl.Request{Tools: []pawl.ToolInfo{fewer}},
-		claude: func(p *claudeParams) {
-			p.tools(anthropic.ToolUnionParam{OfWebSearchTool20260318: &anthropic.WebSearchTool20260318Param{AllowedCallers: direct, MaxUses: anthropic.Int(3)}})
-		},
-		responses: func(p *responses.ResponseNewParams) {
-			p.Tools = []responses.ToolUnionParam{responses.ToolParamOfWebSearch(responses.WebSearchToolTypeWebSearch)}
-			p.Include, p.MaxToolCalls = append(p.Include, responses.ResponseIncludableWebSearchCallActionSources), openai.Int(3)
-		},
-	},
-	{
-		name: "web search by an older model", ask: pawl.Request{Tools: []pawl.ToolInfo{search}},
-		claude: func(p *claudeParams) {
-			p.Model, p.Thinking, p.mark = "claude-haiku-4-5", anthropic.ThinkingConfigParamUnion{}, nil
-			p.tools(anthropic.ToolUnionParam{OfWebSearchTool20250305: &anthropic.WebSearchTool20250305Param{}})
-		},
-		gemini: func(p *geminiParams) {
-			p.model, p.ThinkingConfig, p.Tools = "gemini-2.5-flash-lite", nil, []*genai.Tool{{GoogleSearch: &genai.GoogleSearch{}}}
-		},
-	},
-	{
 		name: "code execution", ask: pawl.Request{Tools: []pawl.ToolInfo{execute}},
 		claude: func(p *claudeParams) {
 			p.tools(anthropic.ToolUnionParam{OfCodeExecutionTool20260521: &anthropic.CodeExecutionTool20260521Param{}})
@@ -118,21 +98,6 @@ var hosted = []conversation{
 				URL: "https://a.example/", Title: anthropic.String("T"), CitedText: "828 metres", EncryptedIndex: "aQ==",
 			}}}
 			p.then(claudeUser(claudeText("How tall?")), claudeSaid(searched, found, tall), claudeUser(claudeText("Sure?")))
-		},
-	},
-	{
-		name: "a citation of another model",
-		ask: pawl.Request{Messages: []pawl.Message{
-			user(pawl.Text{Text: "How tall?"}), said(pawl.Text{Text: "828 m."}, pawl.Citation{Title: "T", URL: "https://a.example/", Model: "other/model", Opaque: raw(object{"type": "x"})}), user(pawl.Text{Text: "Sure?"}),
-		}},
-		claude: func(p *claudeParams) {
-			p.then(claudeUser(claudeText("How tall?")), claudeSaid(claudeText("828 m.")), claudeUser(claudeText("Sure?")))
-		},
-		responses: func(p *responses.ResponseNewParams) {
-			p.Input = input(asks(inputText("How tall?")), says("828 m."), asks(inputText("Sure?")))
-		},
-		gemini: func(p *geminiParams) {
-			p.then(from("user", geminiText("How tall?")), from("model", geminiText("828 m.")), from("user", geminiText("Sure?")))
 		},
 	},
 	{

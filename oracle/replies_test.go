@@ -396,9 +396,7 @@ func TestReplies(t *testing.T) {
 func madeUp(t *testing.T, wire string) map[string][]string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("testdata", wire+".txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	all := map[string][]string{}
 	for _, part := range strings.Split("\n"+string(data), "\n== ")[1:] {
 		name, lines, _ := strings.Cut(part, "\n")

@@ -12,83 +12,12 @@ import (
 
 // Conversations about how much a model thinks, and what goes back to it of its thinking.
 var thinking = []conversation{
-	{
-		name: "effort none", ask: pawl.Request{Sampling: pawl.Sampling{Effort: "none"}}, // or as little as the model can
-		claude: func(p *claudeParams) {
-			p.Thinking = anthropic.ThinkingConfigParamUnion{OfBetweenTools: &anthropic.ThinkingConfigBetweenToolsParam{}}
-		},
-		responses: func(p *responses.ResponseNewParams) { p.Reasoning.Effort = shared.ReasoningEffortLow },
-		gemini:    func(p *geminiParams) { p.ThinkingConfig.ThinkingLevel = genai.ThinkingLevelLow },
-	},
 	effort("minimal", anthropic.OutputConfigEffortLow, shared.ReasoningEffortLow, genai.ThinkingLevelLow),
 	effort("low", anthropic.OutputConfigEffortLow, shared.ReasoningEffortLow, genai.ThinkingLevelLow),
 	effort("medium", anthropic.OutputConfigEffortMedium, shared.ReasoningEffortMedium, genai.ThinkingLevelMedium),
 	effort("high", anthropic.OutputConfigEffortHigh, shared.ReasoningEffortHigh, genai.ThinkingLevelHigh),
 	effort("xhigh", anthropic.OutputConfigEffortXhigh, shared.ReasoningEffortXhigh, "XHIGH"), // which the SDK does not name yet
 	effort("max", anthropic.OutputConfigEffortMax, shared.ReasoningEffortMax, "XHIGH"),
-	{
-		name: "effort of older models", ask: pawl.Request{MaxTokens: 20000, Sampling: pawl.Sampling{Effort: "high"}},
-		claude: func(p *claudeParams) {
-			p.Model, p.MaxTokens = "claude-haiku-4-5", 20000
-			p.Thinking = anthropic.ThinkingConfigParamUnion{OfEnabled: &anthropic.ThinkingConfigEnabledParam{BudgetTokens: 15000}}
-		},
-		responses: func(p *responses.ResponseNewParams) {
-			p.Model, p.MaxOutputTokens, p.Reasoning.Effort = "gpt-5.4", openai.Int(20000), shared.ReasoningEffortHigh
-		},
-		gemini: func(p *geminiParams) {
-			p.model, p.MaxOutputTokens = "gemini-2.5-flash-lite", 20000
-			p.ThinkingConfig.ThinkingBudget = genai.Ptr[int32](10000)
-		},
-	},
-	{
-		name: "no thinking of older models", ask: pawl.Request{Sampling: pawl.Sampling{Effort: "none"}},
-		claude: func(p *claudeParams) {
-			p.Model, p.Thinking = "claude-haiku-4-5", anthropic.ThinkingConfigParamUnion{}
-		},
-		responses: func(p *responses.ResponseNewParams) {
-			p.Model, p.Reasoning = "gpt-5.4", shared.ReasoningParam{Effort: shared.ReasoningEffortNone}
-		},
-		gemini: func(p *geminiParams) {
-			p.model, p.ThinkingConfig = "gemini-2.5-flash-lite", &genai.ThinkingConfig{ThinkingBudget: genai.Ptr[int32](0)}
-		},
-	},
-	{
-		name: "models that do not think",
-		responses: func(p *responses.ResponseNewParams) {
-			p.Model, p.Include, p.Reasoning = "gpt-4.1", nil, shared.ReasoningParam{}
-		},
-		claude: func(p *claudeParams) { p.Model, p.Thinking = "claude-haiku-4-5", anthropic.ThinkingConfigParamUnion{} },
-		gemini: func(p *geminiParams) { p.model, p.ThinkingConfig = "gemini-2.5-flash-lite", nil },
-	},
-	{
-		name: "no thinking at all", ask: pawl.Request{Sampling: pawl.Sampling{Effort: "none"}}, // where the model can do without
-		claude: func(p *claudeParams) {
-			p.Model, p.Thinking = "claude-haiku-5-5", anthropic.ThinkingConfigParamUnion{OfDisabled: &anthropic.ThinkingConfigDisabledParam{}}
-		},
-		responses: func(p *responses.ResponseNewParams) {
-			p.Model, p.Reasoning = "gpt-6-luna", shared.ReasoningParam{Effort: shared.ReasoningEffortNone}
-		},
-		chat: func(p *openai.ChatCompletionNewParams) { p.ReasoningEffort = shared.ReasoningEffortNone },
-		gemini: func(p *geminiParams) {
-			p.model, p.ThinkingConfig.ThinkingLevel = "gemini-3.5-flash-lite", genai.ThinkingLevelMinimal
-		},
-	},
-	{
-		name: "little thinking", ask: pawl.Request{Sampling: pawl.Sampling{Effort: "none"}}, // where the model cannot do without
-		claude: func(p *claudeParams) {
-			p.Model, p.OutputConfig.Effort = "claude-opus-5-5", anthropic.OutputConfigEffortLow
-		},
-		gemini: func(p *geminiParams) {
-			p.model, p.ThinkingConfig.ThinkingLevel = "gemini-4-argon", genai.ThinkingLevelLow
-		},
-	},
-	{
-		name: "thinking that has to be asked for", ask: pawl.Request{Sampling: pawl.Sampling{Effort: "medium"}},
-		claude: func(p *claudeParams) {
-			p.Model, p.OutputConfig.Effort = "claude-opus-4-8", anthropic.OutputConfigEffortMedium
-		},
-		chat: func(p *openai.ChatCompletionNewParams) { p.ReasoningEffort = shared.ReasoningEffortMedium },
-	},
 	{
 		name: "thinking before a call", // which the model that thought gets back
 		ask: pawl.Request{Tools: []pawl.ToolInfo{weather}, Messages: []pawl.Message{
@@ -112,27 +41,6 @@ var thinking = []conversation{
 			p.tools(claudeWeather)
 			p.then(claudeUser(claudeText("Both?")), claudeSaid(anthropic.NewThinkingBlock("c2ln", "Paris, then."), claudeCall(paris, object{"city": "Paris"})), claudeUser(claudeResult(paris, "18 °C")),
 				claudeSaid(anthropic.NewThinkingBlock("c2ln", "Paris, then."), claudeCall(rome, object{"city": "Rome"})), claudeUser(claudeResult(rome, "25 °C")))
-		},
-	},
-	{
-		name: "thinking of another model",
-		ask: pawl.Request{Messages: []pawl.Message{
-			user(pawl.Text{Text: "Hi"}), said(pawl.Thinking{Text: "Hm", Opaque: thought.Opaque, Model: "anthropic/claude-opus-5-5"}, pawl.Text{Text: "Ho"}), user(pawl.Text{Text: "So?"}),
-		}},
-		claude: func(p *claudeParams) {
-			p.then(claudeUser(claudeText("Hi")), claudeSaid(claudeText("Ho")), claudeUser(claudeText("So?")))
-		},
-		gemini: func(p *geminiParams) {
-			p.then(from("user", geminiText("Hi")), from("model", geminiText("Ho")), from("user", geminiText("So?")))
-		},
-	},
-	{
-		name: "thinking whose prefix moved", // which these models refuse
-		ask: pawl.Request{Messages: []pawl.Message{
-			user(pawl.Text{Text: "Hi"}), said(pawl.Thinking{Text: "Hm", Opaque: thought.Opaque, Model: thought.Model, Moved: true}, pawl.Text{Text: "Ho"}), user(pawl.Text{Text: "So?"}),
-		}},
-		claude: func(p *claudeParams) {
-			p.then(claudeUser(claudeText("Hi")), claudeSaid(claudeText("Ho")), claudeUser(claudeText("So?")))
 		},
 	},
 	{

@@ -242,12 +242,9 @@ func (s *survivor) resolve(ctx context.Context, e *engine.Engine, p pawl.Pending
 	s.mu.Lock()
 	done := s.writes[call.Key]
 	s.mu.Unlock()
-	how := engine.Resolution{DidNotHappen: true}
+	how := engine.DidNotHappen()
 	if done != nil {
-		how = engine.Resolution{Happened: json.RawMessage("null")}
-		if done.out.JSON != nil {
-			how.Happened = done.out.JSON
-		}
+		how = engine.Happened(done.out.JSON)
 	}
 	return e.Resolve(ctx, p.Run, p.Call, "pawltest", how)
 }

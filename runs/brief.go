@@ -8,7 +8,6 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
-	"github.com/pawl-run/pawl/internal/redact"
 )
 
 // A Brief is what a list shows of a run in addition to its head. Its texts have at most 300
@@ -44,9 +43,8 @@ func BriefOf(ctx context.Context, j pawl.Journal, h pawl.Head) (Brief, error) {
 			return Brief{}, err
 		}
 		b.Waits = slices.Clone(b.Waits)
-		for i := range b.Waits {
-			p := &b.Waits[i]
-			p.Args, p.Reason, p.Token = redact.JSON(p.Args), redact.Text(p.Reason), ""
+		for i, p := range b.Waits {
+			b.Waits[i] = redacted(p)
 		}
 	}
 	return b, nil

@@ -42,10 +42,7 @@ func Record(ctx context.Context, j pawl.Journal, run string, o *RecordOptions) (
 	if r.made.Script, err = script.Record(run, r.exchanges); err != nil {
 		return nil, &RefusedError{err}
 	}
-	r.made.Script.Name = run
-	if p := r.price; p != nil {
-		r.made.Script.Price = &script.Price{Input: p.Input, Output: p.Output, CacheRead: p.CacheRead, CacheWrite: p.CacheWrite, CacheLong: p.CacheLong, Long: script.Tier(p.Long), Search: p.Search, Session: p.Session}
-	}
+	r.made.Script.Name, r.made.Script.Price = run, r.price
 	return r.made, nil
 }
 
@@ -92,11 +89,11 @@ func (r *recorder) read(ctx context.Context, run string) error {
 			return err
 		}
 	}
-	if state.Redacted() {
+	if state.Internals().Redacted() {
 		return fmt.Errorf("run %s: %w", run, engine.ErrRedacted)
 	}
 	if r.price == nil {
-		r.price = state.Declaration().Model.Price
+		r.price = state.Declaration().ModelInfo.Price
 	}
 	for _, child := range children {
 		if err := r.read(ctx, child); err != nil {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/internal/testkit/check"
 	"github.com/pawl-run/pawl/journal/memory"
 	"github.com/pawl-run/pawl/judge"
 	"github.com/pawl-run/pawl/model/script"
@@ -114,9 +115,8 @@ func play(t *testing.T, agent pawl.Agent) (j *memory.Journal, log []string) {
 	j = memory.New()
 	h, err := engine.New(j, nil).Start(t.Context(), agent, "Add.", &engine.StartOptions{ID: "run"})
 	must(t, err)
-	if _, err := h.Wait(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	_, err = h.Wait(t.Context())
+	must(t, err)
 	for _, run := range []string{"run", "run.c_1"} {
 		for e, err := range engine.Entries(t.Context(), j, run, 1) {
 			if errors.Is(err, pawl.ErrUnknownRun) {
@@ -182,10 +182,4 @@ func TestRecordSecrets(t *testing.T) {
 	}
 }
 
-// must ends a test at an error that it does not expect.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = check.Must

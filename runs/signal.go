@@ -65,22 +65,19 @@ type Addressee struct {
 	// Fresh is set once a signal is sent that the run or a child waited for. A run
 	// that had the signal before may wait for something else by now.
 	Fresh bool
-	// New is set once a signal is sent to a request that [engine.MarkAnswered] has not
-	// marked.
-	New bool
 
 	journal pawl.Journal
 	to      Sender
 }
 
-// Address looks up what a run and its children wait for. The signals go to the result of
-// sender.
+// Address looks up what a run and its children wait for, and which of the requests are answered
+// already. The signals go to the result of sender.
 func Address(ctx context.Context, j pawl.Journal, run string, sender func(*pawl.State) Sender) (*Addressee, error) {
 	s, err := engine.Load(ctx, j, run)
 	if err != nil {
 		return nil, err
 	}
-	pending, err := engine.Pending(ctx, j, s)
+	pending, err := waits(ctx, j, s)
 	return &Addressee{State: s, Pending: pending, journal: j, to: sender(s)}, err
 }
 
@@ -129,7 +126,6 @@ func (a *Addressee) Send(ctx context.Context, p pawl.Pending, s Signal) error {
 	err := s.send(ctx, a.to, p.Run, p.Call)
 	if err == nil {
 		a.Fresh = a.Fresh || p.Kind != ""
-		a.New = a.New || p.Kind != "" && p.AnsweredAt == nil
 		return nil
 	}
 	if _, broken := engine.Load(ctx, a.journal, p.Run); broken != nil || retry.Temporary(err) {

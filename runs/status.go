@@ -3,12 +3,13 @@ package runs
 import (
 	"context"
 	"errors"
-	"slices"
+	"iter"
 	"time"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/explain"
+	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/internal/redact"
 )
 
@@ -47,21 +48,11 @@ func EffectiveStatus(ctx context.Context, j pawl.Journal, h pawl.Head) (pawl.Sta
 		if err != nil {
 			return 0, err
 		}
-		if expired(pending, time.Now()) {
+		if explain.Expired(pending, time.Now()) {
 			return pawl.StatusExpired, nil
 		}
 	}
 	return h.Status, nil
-}
-
-// expired reports whether nothing of what a run waits for can still be given.
-func expired(pending []pawl.Pending, now time.Time) bool {
-	for _, p := range pending {
-		if p.ExpiresAt == nil || now.Before(*p.ExpiresAt) || p.AnsweredAt != nil { // in time, as only such signals are
-			return false
-		}
-	}
-	return len(pending) > 0
 }
 
 // Report explains a run as it is now; the report includes the run's result. What looks like a
@@ -110,8 +101,10 @@ func report(ctx context.Context, j pawl.Journal, h pawl.Head, place explain.Plac
 		}
 	}
 	r, err := explain.Of(entries(ctx, j, h.Run), o)
-	if err == nil && h.Status.Waiting() {
-		r.Pending, err = pendingOf(ctx, j, h.Run, r.Pending, o.Waits)
+	for _, p := range o.Waits {
+		if p.Run != h.Run {
+			r.Pending = append(r.Pending, redacted(p))
+		}
 	}
 	if err == nil {
 		r.Conversation, err = conversation(ctx, j, h, &r)
@@ -137,6 +130,12 @@ func waits(ctx context.Context, j pawl.Journal, s *pawl.State) ([]pawl.Pending, 
 		list[i].AnsweredBy = redact.Text(list[i].AnsweredBy)
 	}
 	return list, err
+}
+
+// redacted is something that a run waits for, as it may be shown.
+func redacted(p pawl.Pending) pawl.Pending {
+	p.Args, p.Reason, p.Token = redact.JSON(p.Args), redact.Text(p.Reason), ""
+	return p
 }
 
 // LastReport returns the Report of a run as of its last end or pause. A caller that waited for
@@ -181,28 +180,26 @@ func continued(ctx context.Context, j pawl.Journal, h pawl.Head) (string, error)
 	return next.Run, err
 }
 
-// pendingOf adds to what a run waits for what its children wait for.
-func pendingOf(ctx context.Context, j pawl.Journal, run string, own, waits []pawl.Pending) ([]pawl.Pending, error) {
-	s, err := engine.Load(ctx, j, run)
-	if err != nil {
-		return own, err
+// OwnerText describes the owner of a lease to a person.
+func OwnerText(owner string) string { return display.Holder(owner) }
+
+// shown is a journal as it may be shown: it has what was said and done, and who
+// reads about it need not have the keys.
+type shown struct{ pawl.Journal }
+
+// Read yields rows without what looks like a secret.
+func (j shown) Read(ctx context.Context, run string, from uint64) iter.Seq2[pawl.Row, error] {
+	return func(yield func(pawl.Row, error) bool) {
+		for row, err := range j.Journal.Read(ctx, run, from) {
+			row.Data = redact.JSON(row.Data)
+			if !yield(row, err) {
+				return
+			}
+		}
 	}
-	for c := range s.Open() {
-		if c.Phase != pawl.PhaseAwaitingChild {
-			continue
-		}
-		child, err := explain.Of(entries(ctx, j, c.Child), &explain.Options{Waits: waits})
-		if err != nil {
-			return own, err
-		}
-		if child.Status.Ended() && !slices.ContainsFunc(waits, func(p pawl.Pending) bool { return p.Run == c.Child }) {
-			continue // it has ended with a result for the run
-		}
-		more, err := pendingOf(ctx, j, c.Child, child.Pending, waits)
-		if err != nil {
-			return own, err
-		}
-		own = append(own, more...)
-	}
-	return own, nil
+}
+
+// entries are a run's entries as they may be shown.
+func entries(ctx context.Context, j pawl.Journal, run string) iter.Seq2[pawl.Entry, error] {
+	return engine.Entries(ctx, shown{j}, run, 1)
 }

@@ -21,17 +21,6 @@ import (
 	"github.com/pawl-run/pawl/server/client"
 )
 
-// A2A configures the Agent2Agent protocol. Each task is a run, and each context a thread. An
-// interface of a card names its agent as tenant.
-type A2A struct {
-	// Agent is the agent of the card at /.well-known/agent-card.json, and of requests that
-	// name no tenant.
-	Agent string
-	// Public is the URL of the server in cards, without a path. Empty: the one that the
-	// request for the card used.
-	Public string
-}
-
 // The paths of the protocol.
 const (
 	a2aPath   = "/a2a"
@@ -69,7 +58,7 @@ type a2aNothing struct{}
 
 // routeA2A adds the protocol to the multiplexer, or what says that it is not served.
 func (s *Server) routeA2A() {
-	if s.options.A2A == nil {
+	if s.options.A2A == "" {
 		for _, path := range []string{a2a.CardPath, a2aPath, a2aPath + "/"} {
 			s.mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
 				s.refuse(w, r, refusal(http.StatusNotFound, "this server does not speak A2A; start it with --a2a"))
@@ -136,7 +125,7 @@ func (s *Server) a2aRequest(x *exchange, id *json.RawMessage) (in a2a.Request, e
 	if err != nil {
 		return in, err
 	}
-	if _, err := wire.Canonical(nil, data); err != nil {
+	if _, err := wire.Decode(data); err != nil {
 		return in, &a2a.Error{Kind: a2a.ParseError, Message: "the body is not JSON: " + err.Error()}
 	}
 	if err := json.Unmarshal(data, &in); err == nil && a2aID(in.ID) {
@@ -170,10 +159,8 @@ func a2aDecode(params json.RawMessage, to any) error {
 		params = json.RawMessage("{}")
 	}
 	if bytes.ContainsRune(params, '_') {
-		d := json.NewDecoder(bytes.NewReader(params))
-		d.UseNumber()
 		var v any
-		if err := d.Decode(&v); err == nil {
+		if err := wire.Unmarshal(params, &v); err == nil {
 			if raw, err := json.Marshal(camel(v)); err == nil {
 				params = raw
 			}
@@ -252,7 +239,7 @@ func a2aVersion(r *http.Request) error {
 
 // a2aAgent is the agent of a tenant. One that is not served is refused like an unknown task.
 func (s *Server) a2aAgent(x *exchange, tenant string) (string, error) {
-	name := cmp.Or(tenant, s.options.A2A.Agent)
+	name := cmp.Or(tenant, s.options.A2A)
 	_, err := s.a2aAbout(x.Context(), name)
 	return name, err
 }

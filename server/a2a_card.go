@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl/a2a"
+	"github.com/pawl-run/pawl/internal/web"
 	"github.com/pawl-run/pawl/server/client"
 )
 
@@ -20,7 +21,7 @@ var (
 
 // a2aCard answers a request for a public card, which needs no token.
 func (s *Server) a2aCard(w http.ResponseWriter, r *http.Request) {
-	about, err := s.a2aAbout(r.Context(), cmp.Or(r.PathValue("agent"), s.options.A2A.Agent))
+	about, err := s.a2aAbout(r.Context(), cmp.Or(r.PathValue("agent"), s.options.A2A))
 	if err != nil {
 		s.refuse(w, r, refusal(http.StatusNotFound, "there is no such card"))
 		return
@@ -79,14 +80,7 @@ var a2aInputs = []string{"text/plain", "application/json", "image/png", "image/j
 // a2aCardOf makes the card of an agent. Its interfaces name the agent as tenant, unless it is
 // the one that a request without a tenant means.
 func (s *Server) a2aCardOf(r *http.Request, about client.Agent, tenant string, more []a2a.Skill) *a2a.Card {
-	base := strings.TrimSuffix(s.options.A2A.Public, "/")
-	if base == "" {
-		scheme := "http://"
-		if s.options.Secure && !isLoopback(r.Host) || r.TLS != nil {
-			scheme = "https://"
-		}
-		base = scheme + r.Host
-	}
+	base := s.base(r)
 	description := cmp.Or(about.Description, "The agent "+about.Name+".")
 	return &a2a.Card{
 		Name: about.Name, Description: description, Version: cmp.Or(about.Version, "1"),
@@ -98,4 +92,16 @@ func (s *Server) a2aCardOf(r *http.Request, about client.Agent, tenant string, m
 		DefaultInputModes: a2aInputs, DefaultOutputModes: []string{"text/plain", "application/json"},
 		Skills: append([]a2a.Skill{{ID: about.Name, Name: about.Name, Description: description, Tags: []string{"agent"}}}, more...),
 	}
+}
+
+// base is the URL of the server, without a path: the public one or, if there is none, that of a
+// request.
+func (s *Server) base(r *http.Request) string {
+	if s.options.Public != "" {
+		return strings.TrimSuffix(s.options.Public, "/")
+	}
+	if s.options.Secure && !web.Loopback(r.Host) || r.TLS != nil {
+		return "https://" + r.Host
+	}
+	return "http://" + r.Host
 }

@@ -156,7 +156,7 @@ func (s *Server) a2aStart(x *exchange, agent string, m *a2a.Message, content sai
 	if err != nil {
 		return "", err
 	}
-	o := &engine.StartOptions{Labels: runs.Labels(w.Agent.Labels, x.key.Labels), Key: x.key.own(keyOf(agent, m, content)), Thread: m.ContextID, Files: content.files}
+	o := &engine.StartOptions{Labels: runs.Labels(w.Agent.Labels, x.key.Labels), Key: x.key.own(keyOf(agent, m)), Thread: m.ContextID, Files: content.files}
 	if o.Thread == "" { // the same for the same message
 		sum := sha256.Sum256([]byte(o.Key))
 		o.Thread = "ctx-" + hex.EncodeToString(sum[:16])
@@ -169,6 +169,9 @@ func (s *Server) a2aStart(x *exchange, agent string, m *a2a.Message, content sai
 	if e, ok := errors.AsType[*engine.ThreadError](err); ok {
 		return "", &a2a.Error{Kind: a2a.UnsupportedOperation, Message: fmt.Sprintf("task %s of this context has not ended; answer or cancel it first, or leave contextId out", e.Run), Facts: map[string]string{"taskId": e.Run}}
 	}
+	if errors.As(err, new(*engine.KeyError)) {
+		return "", a2aInvalid("message.messageId", "messageId %q belongs to another message; give each message an id of its own", m.MessageID)
+	}
 	if errors.As(err, new(*engine.FileError)) {
 		return "", &a2a.Error{Kind: a2a.ContentTypeNotSupported, Message: err.Error()}
 	}
@@ -178,15 +181,11 @@ func (s *Server) a2aStart(x *exchange, agent string, m *a2a.Message, content sai
 	return h.ID(), nil
 }
 
-// keyOf is the idempotency key of a message that starts a run. A client that uses a messageId
-// for two different messages means two tasks.
-func keyOf(agent string, m *a2a.Message, content said) string {
-	sum := sha256.New()
-	fmt.Fprintf(sum, "%s\x00%s\x00%s", agent, m.ContextID, content.text)
-	for _, f := range content.files {
-		fmt.Fprintf(sum, "\x00%s\x00%x", f.Name, sha256.Sum256(f.Data))
-	}
-	return m.MessageID + keySum + hex.EncodeToString(sum.Sum(nil)[:8])
+// keyOf is the idempotency key of a message that starts a run. Another message under the same
+// messageId starts nothing.
+func keyOf(agent string, m *a2a.Message) string {
+	sum := sha256.Sum256([]byte(agent))
+	return m.MessageID + keySum + hex.EncodeToString(sum[:8])
 }
 
 const keySum = "#"
@@ -226,9 +225,6 @@ func (s *Server) a2aReply(x *exchange, agent string, m *a2a.Message, content sai
 	}
 	to, err := runs.Address(ctx, s.journal, leg, func(*pawl.State) runs.Sender { return at })
 	if err != nil {
-		return "", 0, err
-	}
-	if err := engine.MarkAnswered(ctx, s.journal, to.Pending); err != nil {
 		return "", 0, err
 	}
 	p, choosing := addressed(to.Pending, content, t.state)

@@ -205,8 +205,13 @@ func TestA2AFiles(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 	again := gets[a2a.Update](w, admin, a2a.MethodSend, with("m", pdf("a.pdf", "one"))).Task
-	if other := gets[a2a.Update](w, admin, a2a.MethodSend, with("m", pdf("a.pdf", "two"))).Task; again.ID != task.ID || other.ID == task.ID {
-		t.Errorf("%s, again %s, with another file %s", task.ID, again.ID, other.ID)
+	if again.ID != task.ID {
+		t.Errorf("%s, again %s", task.ID, again.ID)
+	}
+	for _, other := range []map[string]any{ // under a used messageId, which starts nothing
+		with("m", pdf("a.pdf", "two")), with("m"), to("reader", "Something else.", "messageId", "m"),
+	} {
+		w.wants(a2a.InvalidParams, admin, a2a.MethodSend, other)
 	}
 	w.wants(a2a.ContentTypeNotSupported, admin, a2a.MethodSend, with("more", pdf("b.pdf", "x"), map[string]any{"raw": []byte("PK\x03\x04\xff"), "mediaType": "application/zip"}))
 	w.wants(a2a.ContentTypeNotSupported, admin, a2a.MethodSend, to("reader", "x", "taskId", task.ID, "parts", []any{pdf("a.pdf", "x"), map[string]any{"text": "and this"}}))

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
-	"net/http"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/a2a"
@@ -82,56 +80,41 @@ func (s *Server) a2aFollow(x *exchange, run string, out *a2aOut, w a2aWatch) err
 	told := out == nil
 	w.run = cmp.Or(w.run, run)
 	for {
-		r, _, err := s.broadcasters.enter(ctx, run, 0)
-		if errors.Is(err, errClosed) {
-			return refusal(http.StatusServiceUnavailable, err.Error())
-		}
-		if err != nil {
+		if _, err := s.watchable(ctx, run); err != nil {
 			return err
 		}
 		t.state = new(pawl.State)
 		over := false
-		add := func(f frame) error {
-			if f.seq == 0 || over {
-				return nil
-			}
-			e, err := pawl.DecodeEntry(f.line)
-			if err != nil { // the log of another build
-				return err
-			}
-			news := t.add(e, x.key)
-			state := stateOf(t.state.Status())
-			if _, handed := t.next(); !handed {
-				over = w.until(state, f.seq) && (run != w.run || f.seq >= w.snapshot)
-			}
-			switch {
-			case out == nil:
-				return nil
-			case !told && run == w.run && f.seq >= w.snapshot:
-				told = true
-				task, err := t.task(ctx, s, out.history)
-				if err != nil {
-					return err
-				}
-				return out.say(a2a.Update{Task: &task})
-			case told && news:
-				return s.a2aNews(ctx, t, out)
-			}
-			return nil
-		}
 		sink := (*stream)(nil)
 		if out != nil {
 			sink = out.stream
 		}
-		err = r.pass(ctx, sink, func(_ *stream, frames []frame) error {
-			for _, f := range frames {
-				if err := add(f); err != nil {
-					return err
-				}
+		err := s.pass(ctx, run, 0, sink, func(f frame) (bool, error) {
+			if f.seq == 0 {
+				return f.ended, nil
 			}
-			return nil
-		}, func(ended bool) (bool, error) { return over || ended, nil })
-		r.leave()
+			e, err := pawl.DecodeEntry(f.line)
+			if err != nil { // the log of another build
+				return false, err
+			}
+			news := t.add(e, x.key)
+			if _, handed := t.next(); !handed {
+				over = w.until(stateOf(t.state.Status()), f.seq) && (run != w.run || f.seq >= w.snapshot)
+			}
+			switch {
+			case out == nil:
+			case !told && run == w.run && f.seq >= w.snapshot:
+				told = true
+				task, err := t.task(ctx, s, out.history)
+				if err != nil {
+					return false, err
+				}
+				return over, out.say(a2a.Update{Task: &task})
+			case told && news:
+				return over, s.a2aNews(ctx, t, out)
+			}
+			return over, nil
+		})
 		next, handed := t.next()
 		if err != nil || over || !handed {
 			return err

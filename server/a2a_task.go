@@ -13,6 +13,7 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/a2a"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/internal/redact"
 	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/server/client"
@@ -158,7 +159,7 @@ func (t *a2aTask) status(ctx context.Context, s *Server) (a2a.Status, json.RawMe
 		text = fmt.Sprintf("The run ended as %s: %s", status.String(), cmp.Or(v.Detail, v.Leaf))
 	}
 	if text != "" {
-		out.Message = &a2a.Message{MessageID: fmt.Sprintf("%s:%d:status", t.state.Run(), t.state.Seq()), ContextID: t.context, TaskID: t.id, Role: a2a.Model, Parts: []a2a.Part{a2a.Text(redact.Text(text))}}
+		out.Message = &a2a.Message{MessageID: fmt.Sprintf("%s:%d:status", t.state.Run(), t.state.Seq()), ContextID: t.context, TaskID: t.id, Role: a2a.Model, Parts: []a2a.Part{a2a.Text(redact.Text(display.Visible(text)))}}
 	}
 	raw, err := json.Marshal(map[string]a2aFacts{"pawl": facts})
 	return out, raw, err

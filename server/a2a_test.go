@@ -72,7 +72,7 @@ type a2aWorld struct{ *world }
 
 func newA2AWorld(t *testing.T, change func(*server.Options)) *a2aWorld {
 	t.Helper()
-	o := &server.Options{LinkKey: []byte("a key of links"), A2A: &server.A2A{Agent: "scenarios"}}
+	o := &server.Options{LinkKey: []byte("a key of links"), A2A: "scenarios"}
 	if change != nil {
 		change(o)
 	}

@@ -1,9 +1,9 @@
 package server
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
-	"net/http"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
@@ -15,29 +15,22 @@ func (s *Server) followed(x *exchange) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return nil, s.agui(x, h.Run)
+	after, err := position(x.Request)
+	if err != nil {
+		return nil, err
+	}
+	return nil, s.agui(x, &aguiRun{}, h.Run, after)
 }
 
 // agui sends a run as AG-UI events from its beginning until it has ended or waits; it
-// waits for a run that a shutdown paused. With a cursor, which is a snapshot's seq plus
-// one, events up to there are left out.
-func (s *Server) agui(x *exchange, run string) error {
-	after, err := position(x.Request)
-	if err != nil {
+// waits for a run that a shutdown paused. Events up to the entry after are left out.
+func (s *Server) agui(x *exchange, a *aguiRun, run string, after uint64) error {
+	if _, err := s.watchable(x.Request.Context(), run); err != nil {
 		return err
 	}
-	r, _, err := s.broadcasters.enter(x.Request.Context(), run, 0)
-	if errors.Is(err, errClosed) {
-		return refusal(http.StatusServiceUnavailable, err.Error())
-	}
-	if err != nil {
-		return err
-	}
-	defer r.leave()
 	out := newStream(x.ResponseWriter)
 	defer out.close()
-	a := aguiRun{}
-	say := func(events []aguiEvent) error {
+	_ = s.aguiEvents(x.Request.Context(), a, run, after, out, func(events []aguiEvent) error {
 		for _, e := range events {
 			line, err := json.Marshal(e)
 			if err == nil {
@@ -48,48 +41,52 @@ func (s *Server) agui(x *exchange, run string) error {
 			}
 		}
 		return nil
-	}
-	hidden := after > 0
-	ctx := x.Request.Context()
-	_ = r.pass(ctx, out, func(out *stream, frames []frame) error {
-		for _, f := range frames {
-			unseen := f.before > after
-			if f.seq == 0 && !unseen {
-				continue
-			}
-			e, err := pawl.DecodeEntry(f.line)
-			if err != nil { // the log of another build
-				return errors.Join(err, say([]aguiEvent{{Type: "RUN_ERROR", Message: err.Error(), Code: "unreadable"}}), out.flush())
-			}
-			events := a.add(e, f.line)
-			if !unseen {
-				continue
-			}
-			if hidden {
-				hidden = false
-				events = append(a.reopened(), events...)
-			}
-			if err := say(events); err != nil {
-				return err
-			}
-		}
-		return nil
-	}, func(ended bool) (bool, error) {
-		status := a.state.Status()
-		if !ended && !status.Waiting() {
-			return false, nil
-		}
-		pending, err := engine.Pending(ctx, s.journal, &a.state)
-		if err != nil {
-			pending = nil // the log of a child does not exist
-		}
-		var events []aguiEvent
-		if hidden {
-			events = a.reopened()
-		}
-		return true, say(append(events, a.end(redactedPending(pending))...))
 	})
 	return nil
+}
+
+// aguiEvents gives say the events of a run after an entry, until the run has ended or waits, and
+// keeps the stream of the client alive meanwhile.
+func (s *Server) aguiEvents(ctx context.Context, a *aguiRun, run string, after uint64, out *stream, say func([]aguiEvent) error) error {
+	hidden := after > 0
+	return s.pass(ctx, run, 0, out, func(f frame) (bool, error) {
+		if f.text == nil {
+			return s.rests(ctx, a, f.ended, hidden, say)
+		}
+		unseen := f.before > after
+		if f.child || f.seq == 0 && !unseen {
+			return false, nil
+		}
+		e, err := pawl.DecodeEntry(f.line)
+		if err != nil { // the log of another build
+			return false, errors.Join(err, say([]aguiEvent{{Type: "RUN_ERROR", Message: err.Error(), Code: "unreadable"}}))
+		}
+		events := a.add(e, f.line)
+		if !unseen {
+			return false, nil
+		}
+		if hidden {
+			hidden = false
+			events = append(a.reopened(), events...)
+		}
+		return false, say(events)
+	})
+}
+
+// rests ends the stream of a run that has ended or waits.
+func (s *Server) rests(ctx context.Context, a *aguiRun, ended, hidden bool, say func([]aguiEvent) error) (bool, error) {
+	if !ended && !a.state.Status().Waiting() {
+		return false, nil
+	}
+	pending, err := engine.Pending(ctx, s.journal, &a.state)
+	if err != nil {
+		pending = nil // the log of a child does not exist
+	}
+	var events []aguiEvent
+	if hidden {
+		events = a.reopened()
+	}
+	return true, say(append(events, a.end(redactedPending(pending))...))
 }
 
 // reopened begins the stream for a client that already has its beginning.
@@ -100,6 +97,9 @@ func (a *aguiRun) reopened() []aguiEvent {
 	a.opened(start)
 	if step != "" {
 		a.put(aguiEvent{Type: "STEP_STARTED", StepName: step})
+	}
+	if a.earlier != nil {
+		a.put(aguiEvent{Type: "MESSAGES_SNAPSHOT", Messages: a.earlier})
 	}
 	a.put(aguiEvent{Type: "STATE_SNAPSHOT", Snapshot: snapshot(&a.state)})
 	return a.events

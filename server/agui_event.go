@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/display"
 )
 
 // aguiEvent is an event of the Agent User Interaction Protocol, version 1.0
@@ -25,6 +26,7 @@ type aguiEvent struct {
 	ParentID    string       `json:"parentMessageId,omitempty"`
 	Content     *string      `json:"content,omitempty"`
 	Snapshot    *aguiState   `json:"snapshot,omitempty"`
+	Messages    []aguiSaid   `json:"messages,omitempty"`
 	Name        string       `json:"name,omitempty"`
 	Value       any          `json:"value,omitempty"`
 	Result      any          `json:"result,omitempty"`
@@ -76,7 +78,7 @@ var aguiReasons = map[string]string{"approval": "tool_call", "input": "input_req
 
 func interruptOf(p pawl.Pending) aguiInterrupt {
 	id := aguiID(p.Run, p.Call)
-	i := aguiInterrupt{ID: id, Reason: aguiReasons[p.Kind], Message: p.Reason, ExpiresAt: p.ExpiresAt, Metadata: map[string]any{"run": p.Run, "call": p.Call, "kind": p.Kind}}
+	i := aguiInterrupt{ID: id, Reason: aguiReasons[p.Kind], Message: display.Visible(p.Reason), ExpiresAt: p.ExpiresAt, Metadata: map[string]any{"run": p.Run, "call": p.Call, "kind": p.Kind}}
 	if p.Tool != "" {
 		i.ToolCallID = id
 		i.Metadata["tool"] = p.Tool

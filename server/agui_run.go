@@ -25,6 +25,9 @@ type aguiRun struct {
 	thought aguiMessage
 	open    []string // calls shown without a result
 	shown   map[string]bool
+
+	asked   bool       // the client has the input
+	earlier []aguiSaid // the messages of the thread for a client that has none; nil: it has them
 }
 
 // aguiMessage is a message in progress.
@@ -79,7 +82,7 @@ func (a *aguiRun) put(e aguiEvent) {
 func (a *aguiRun) begin(ev pawl.RunStarted) {
 	a.shown = map[string]bool{}
 	a.opened(ev)
-	if ev.Input != "" {
+	if ev.Input != "" && !a.asked {
 		id := aguiID(a.state.Run(), "input")
 		a.put(aguiEvent{Type: "TEXT_MESSAGE_START", MessageID: id, Role: "user"})
 		a.put(aguiEvent{Type: "TEXT_MESSAGE_CONTENT", MessageID: id, Delta: ev.Input})

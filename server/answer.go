@@ -168,7 +168,8 @@ func (s *Server) receive(x *exchange, media ...string) ([]byte, error) {
 		return nil, tooLarge()
 	}
 	if x.ContentLength != 0 {
-		if kind, _, err := mime.ParseMediaType(x.Request.Header.Get("Content-Type")); err != nil || !slices.Contains(media, kind) {
+		kind, parameters, err := mime.ParseMediaType(x.Request.Header.Get("Content-Type"))
+		if charset := parameters["charset"]; err != nil || !slices.Contains(media, kind) || charset != "" && !strings.EqualFold(charset, "utf-8") {
 			return nil, refusal(http.StatusUnsupportedMediaType, fmt.Sprintf("the body has type %q; send %s", x.Request.Header.Get("Content-Type"), media[0]))
 		}
 	}
@@ -182,7 +183,7 @@ func (s *Server) receive(x *exchange, media ...string) ([]byte, error) {
 	}
 	// From here on reading only detects that the client has gone.
 	_ = http.NewResponseController(x.ResponseWriter).SetReadDeadline(time.Time{})
-	return data, nil
+	return wire.Unmarked(data), nil
 }
 
 func tooLarge() error {
@@ -192,7 +193,7 @@ func tooLarge() error {
 // decode reads one JSON object. Malformed JSON, duplicate keys and invalid UTF-8 are bad
 // requests; unknown keys and wrong types make it invalid.
 func decode(data []byte, to any) error {
-	if _, err := wire.Canonical(nil, data); err != nil { // also what parsers may read differently
+	if _, err := wire.Decode(data); err != nil { // also what parsers may read differently
 		return refusal(http.StatusBadRequest, "the body is not JSON: "+err.Error())
 	}
 	if key := twice(data); key != "" {

@@ -14,7 +14,9 @@ import (
 
 // by is the user to record: the name of the key or, if it has none, the name in the
 // request.
-func (x *exchange) by(said string) string { return cmp.Or(x.key.Name, said, "somebody over HTTP") }
+func (x *exchange) by(said string) string {
+	return cmp.Or(x.key.Name, said, "the holder of an unnamed token")
+}
 
 // signalOf is the signal in a request.
 func signalOf(x *exchange) (signal runs.Signal, err error) {
@@ -41,7 +43,11 @@ func signalOf(x *exchange) (signal runs.Signal, err error) {
 	if (in.Happened != nil) == in.DidNotHappen {
 		err = invalid("send either happened, with the call's result, or did_not_happen: true")
 	}
-	return runs.Resolution(x.by(in.By), engine.Resolution{Happened: in.Happened, DidNotHappen: in.DidNotHappen}), err
+	resolution := engine.DidNotHappen()
+	if !in.DidNotHappen {
+		resolution = engine.Happened(in.Happened)
+	}
+	return runs.Resolution(x.by(in.By), resolution), err
 }
 
 // signal sends a signal to the waiting call of a run or of its child, and resumes the
@@ -51,27 +57,31 @@ func (s *Server) signal(x *exchange) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	ctx := x.Context()
 	h, err := s.find(x)
 	if err != nil {
 		return nil, err
 	}
-	at, err := s.desk(ctx, h.Run)
-	if err != nil {
-		return nil, err
-	}
-	to, err := runs.Address(ctx, s.journal, h.Run, func(*pawl.State) runs.Sender { return at })
-	if err != nil {
-		return nil, err
-	}
-	if err := to.Signal(ctx, x.PathValue("call"), signal); err != nil {
-		return nil, err
-	}
-	root, driven, err := s.forward(ctx, h.Run, to.Fresh)
+	root, driven, err := s.send(x.Context(), h.Run, x.PathValue("call"), signal)
 	if err != nil {
 		return nil, err
 	}
 	return s.after(x, root, driven)
+}
+
+// send sends a signal to a call, and resumes the root run if it is parked.
+func (s *Server) send(ctx context.Context, run, call string, signal runs.Signal) (root string, driven *engine.Handle, err error) {
+	at, err := s.desk(ctx, run)
+	if err != nil {
+		return "", nil, err
+	}
+	to, err := runs.Address(ctx, s.journal, run, func(*pawl.State) runs.Sender { return at })
+	if err != nil {
+		return "", nil, err
+	}
+	if err := to.Signal(ctx, call, signal); err != nil {
+		return "", nil, err
+	}
+	return s.forward(ctx, run, to.Fresh)
 }
 
 // forward resumes the root of a run that got a signal; see [runs.Forward].

@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"slices"
 	"time"
@@ -64,31 +63,11 @@ func (s *Server) decisions(x *exchange) (any, error) {
 		f.Query.Labels = nil // children lack the labels of their root
 	}
 	q := x.URL.Query()
-	var bad error
-	f.Skip = func(h pawl.Head) bool {
-		if !since.IsZero() && h.Updated.Before(since) {
-			return true
-		}
-		visible, err := s.visible(x.Context(), x.key, h)
-		bad = errors.Join(bad, err)
-		return !visible
-	}
-	var seen []client.RunLine
-	for h, err := range runs.List(x.Context(), s.journal, f) {
-		if errors.Is(err, runs.ErrGone) {
-			return nil, refusal(http.StatusConflict, err.Error())
-		}
-		if err != nil {
-			return nil, err
-		}
-		if len(seen) == size { // there are more
-			page.Next = cursorOf(seen)
-			break
-		}
-		seen = append(seen, client.RunLine{Run: h.Run})
+	f.Skip = func(h pawl.Head) bool { return !since.IsZero() && h.Updated.Before(since) }
+	page.Next, err = s.paged(x, f, size, func(h pawl.Head) error {
 		all, err := s.decided(x.Context(), h)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for _, d := range all {
 			if by := q.Get("by"); by != "" && d.By != by {
@@ -102,9 +81,10 @@ func (s *Server) decisions(x *exchange) (any, error) {
 			}
 			page.Decisions = append(page.Decisions, d)
 		}
-	}
+		return nil
+	})
 	slices.SortStableFunc(page.Decisions, func(a, b runs.Decision) int { return b.Time.Compare(a.Time) })
-	return page, bad
+	return page, err
 }
 
 // decided is what was decided about a run.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/internal/wire"
 	"github.com/pawl-run/pawl/server/client"
 )
 
@@ -29,6 +30,7 @@ func (s *Server) readForm(x *exchange, to *client.StartRun) error {
 		return refusal(http.StatusBadRequest, "the body is no form: "+err.Error())
 	}
 	var files []pawl.File
+	given := false
 	for {
 		part, err := form.NextPart()
 		if errors.Is(err, io.EOF) {
@@ -43,8 +45,10 @@ func (s *Server) readForm(x *exchange, to *client.StartRun) error {
 			return badForm(err)
 		case name == "run" && len(data) > mostBody:
 			return tooLarge()
+		case name == "run" && given: // two parsers might read different ones
+			err = refusal(http.StatusBadRequest, "the form has more than one part run")
 		case name == "run":
-			err = decode(data, to)
+			given, err = true, decode(wire.Unmarked(data), to)
 		case name == "file" && len(files) == engine.MaxFiles:
 			err = invalid(fmt.Sprintf("an input takes %d files", engine.MaxFiles))
 		case name == "file":

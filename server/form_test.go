@@ -32,11 +32,13 @@ func TestForm(t *testing.T) {
 		t.Errorf("a file for no model: %v", err)
 	}
 	for body, want := range map[string]string{
-		"--x\r\nContent-Disposition: form-data; name=\"run\"\r\n\r\n{\"agent\": 1}\r\n--x--\r\n":                          "422 agent cannot be a JSON number",
-		"--x\r\nContent-Disposition: form-data; name=\"other\"\r\n\r\n{}\r\n--x--\r\n":                                    "422 the form has a part \"other\"",
-		"--x\r\nContent-Disposition: form-data; name=\"run\"\r\n\r\n{":                                                    "400 the form cannot be read",
-		"--x\r\nContent-Disposition: form-data; name=\"run\"\r\n\r\n" + strings.Repeat(" ", mostBody+1) + "\r\n--x--\r\n": "413 the body is larger",
-		"--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a\"\r\n\r\n" + strings.Repeat("x", mostForm):    "413 the form is larger than 33 MiB",
+		"--x\r\nContent-Disposition: form-data; name=\"run\"\r\n\r\n{\"agent\": 1}\r\n--x--\r\n":                                                      "422 agent cannot be a JSON number",
+		"--x\r\nContent-Disposition: form-data; name=\"run\"\r\n\r\n{}\r\n--x\r\nContent-Disposition: form-data; name=\"run\"\r\n\r\n{}\r\n--x--\r\n": "400 the form has more than one part run",
+		"--x\r\nContent-Disposition: form-data; name=\"run\"\r\n\r\n\ufeff{\"agent\": 1}\r\n--x--\r\n":                                                "422 agent cannot be a JSON number",
+		"--x\r\nContent-Disposition: form-data; name=\"other\"\r\n\r\n{}\r\n--x--\r\n":                                                                "422 the form has a part \"other\"",
+		"--x\r\nContent-Disposition: form-data; name=\"run\"\r\n\r\n{":                                                                                "400 the form cannot be read",
+		"--x\r\nContent-Disposition: form-data; name=\"run\"\r\n\r\n" + strings.Repeat(" ", mostBody+1) + "\r\n--x--\r\n":                             "413 the body is larger",
+		"--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a\"\r\n\r\n" + strings.Repeat("x", mostForm):                                "413 the form is larger than 33 MiB",
 	} {
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, srv.URL+"/v1/runs", strings.NewReader(body))
 		must(t, err)

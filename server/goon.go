@@ -37,7 +37,7 @@ func starting(w worker.Work, o engine.StartOptions, queue bool) func(context.Con
 
 // asked runs begin as part of the trace that the client names, if any.
 func asked(x *exchange, begin func(context.Context) (*engine.Handle, error)) func(context.Context) (*engine.Handle, error) {
-	from := web.ParseParent(x.Request.Header.Get(web.Header), x.Request.Header.Get(web.State))
+	from := web.ParseParent(x.Request.Header.Get(web.ParentHeader), x.Request.Header.Get(web.StateHeader))
 	return func(ctx context.Context) (*engine.Handle, error) { return begin(web.WithParent(ctx, from)) }
 }
 

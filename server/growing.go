@@ -35,7 +35,7 @@ func (s *Server) growing(ctx context.Context, r *http.Request, run string, after
 
 // add returns the frame that follows a frame; false: no more of the answer is known.
 func (g *growing) add(f frame) (frame, bool) {
-	if g == nil || f.child {
+	if g == nil || f.child || f.text == nil {
 		return f, false
 	}
 	e, err := pawl.DecodeEntry(f.line)

@@ -4,29 +4,21 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"net/netip"
-	"net/url"
 	"slices"
 	"strings"
-)
 
-// crossing refuses cross-origin requests that change something.
-var crossing = http.NewCrossOriginProtection()
+	"github.com/pawl-run/pawl/internal/web"
+)
 
 // guard refuses requests that a foreign page may have sent: those for a host name that
 // this server does not have (DNS rebinding resolves a foreign name to this machine), and
 // those from another origin, including reads.
 func (s *Server) guard(r *http.Request) error {
-	if !s.called(r) {
+	if r.URL.Path != "/healthz" && !s.called(r) { // a probe knows an address and no name
 		return refusal(http.StatusForbidden, fmt.Sprintf("unknown host name %q; use a loopback address, or serve with --host %[1]q", r.Host))
 	}
-	if err := crossing.Check(r); err != nil {
-		return refusal(http.StatusForbidden, "cross-origin request")
-	}
-	for _, origin := range r.Header.Values("Origin") {
-		if u, err := url.Parse(origin); err != nil || u.Host == "" || !strings.EqualFold(u.Host, r.Host) {
-			return refusal(http.StatusForbidden, fmt.Sprintf("cross-origin request from %q", origin))
-		}
+	if err := web.CrossOrigin(r); err != nil {
+		return refusal(http.StatusForbidden, err.Error())
 	}
 	switch r.Header.Get("Sec-Fetch-Site") {
 	case "", "none", "same-origin":
@@ -45,7 +37,7 @@ func (s *Server) called(r *http.Request) bool {
 		return true // pages cannot reach a socket
 	}
 	name, port := split(r.Host)
-	if isLoopback(name) && (at == nil || port == portOf(at)) {
+	if web.Loopback(name) && (at == nil || port == portOf(at)) {
 		return true
 	}
 	return slices.ContainsFunc(s.options.Hosts, func(host string) bool {
@@ -70,22 +62,13 @@ func portOf(a net.Addr) string {
 	return port
 }
 
-// isLoopback reports whether a name always means this machine, without looking it up.
-func isLoopback(name string) bool {
-	if strings.EqualFold(name, "localhost") {
-		return true
-	}
-	ip, err := netip.ParseAddr(name)
-	return err == nil && ip.Zone() == "" && ip.Unmap().IsLoopback()
-}
-
 // near reports whether a request was made on this machine: it came to a loopback address
 // under a loopback name. A proxied request keeps the name that it was sent to.
 func near(r *http.Request) bool {
 	at, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 	tcp, ok := at.(*net.TCPAddr)
 	name, _ := split(r.Host)
-	return ok && tcp.IP.IsLoopback() && isLoopback(name)
+	return ok && tcp.IP.IsLoopback() && web.Loopback(name)
 }
 
 // policy is the Content-Security-Policy: only this server's own resources.

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -97,9 +98,8 @@ func TestInspect(t *testing.T) {
 	web, e := hosted(t, j, boss)
 	h, err := e.Start(t.Context(), boss, "go", &engine.StartOptions{ID: "r"})
 	must(t, err)
-	if _, err := h.Wait(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	_, err = h.Wait(t.Context())
+	must(t, err)
 
 	var calls []uint64
 	for entry := range h.Entries(t.Context()) {
@@ -108,7 +108,7 @@ func TestInspect(t *testing.T) {
 		}
 	}
 	var r client.Request
-	raw := get(t, web, "/v1/runs/r/requests/"+itoa(calls[1]), http.StatusOK, &r)
+	raw := get(t, web, "/v1/runs/r/requests/"+fmt.Sprint(calls[1]), http.StatusOK, &r)
 	if strings.Contains(raw, token) {
 		t.Error("a request shows a secret:", raw)
 	}
@@ -132,7 +132,7 @@ func TestInspect(t *testing.T) {
 
 	var now, then client.Stop
 	get(t, web, "/v1/runs/r/stop", http.StatusOK, &now)
-	get(t, web, "/v1/runs/r/stop?at="+itoa(calls[1]), http.StatusOK, &then)
+	get(t, web, "/v1/runs/r/stop?at="+fmt.Sprint(calls[1]), http.StatusOK, &then)
 	all := func(s client.Stop) stop.Node { return s.Stop.Children[0].Children[0] }
 	if !now.Stop.Holds || !all(now).Holds || all(now).Kind != stop.KindAll || then.Stop.Holds || !all(then).Children[0].Holds || all(then).Children[1].Holds {
 		t.Errorf("it stands at %+v, and then at %+v", then, now)
@@ -169,9 +169,8 @@ func TestReplayDiffers(t *testing.T) {
 	e := engine.New(j, nil)
 	h, err := e.Start(t.Context(), agent, "go", &engine.StartOptions{ID: "r"})
 	must(t, err)
-	if _, err := h.Wait(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	_, err = h.Wait(t.Context())
+	must(t, err)
 	agent.Prompt = "Be long."
 	web, _ := hosted(t, j, agent)
 	var out client.Replayed

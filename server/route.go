@@ -48,7 +48,7 @@ func routes() []route {
 		}
 	}
 	return slices.Concat([]route{
-		statsRoute, budgetsRoute, triggerRoute,
+		statsRoute, budgetsRoute, triggerRoute, aguiRoute,
 		{
 			method: http.MethodPost, path: "/v1/runs", name: "start", summary: "Start a run of an agent", scope: Run,
 			query: []parameter{waiting}, body: &client.StartRun{}, reply: explain.Result{}, status: http.StatusCreated, refuses: []int{409, 429}, do: (*Server).start,
@@ -113,7 +113,7 @@ func routes() []route {
 			media: "application/json", do: (*Server).document,
 		},
 		{
-			method: http.MethodGet, path: "/healthz", name: "health", summary: "Check that the server is up", scope: Read, near: true,
+			method: http.MethodGet, path: "/healthz", name: "health", summary: "Check that the server is up",
 			media: "text/plain", do: (*Server).health,
 		},
 		{
@@ -128,7 +128,7 @@ func routes() []route {
 			method: http.MethodGet, path: "/{page...}", name: "page", summary: "Show runs in a browser",
 			media: "text/html", refuses: []int{404}, do: (*Server).page,
 		},
-	}, toolRoutes(), decisionRoutes(), inspections(), sessions(), approvalRoutes())
+	}, toolRoutes(), decisionRoutes(), inspections(), sessions(), approvalRoutes(), chatRoutes())
 }
 
 // routing makes the multiplexer. The handler of a path selects the method, so that all

@@ -33,16 +33,37 @@ const mostQuery = 500
 // when the client asks for the next page.
 const cursorRuns = 3
 
-func cursorOf(page []client.RunLine) string {
-	var runs []string
-	for _, line := range page[max(0, len(page)-cursorRuns):] {
-		runs = append(runs, line.Run)
+// paged calls each with the runs of a page that the key may see, and returns the cursor of the next page; empty: there
+// is none. A page begins after the last run of the previous page, so that new runs do not shift it.
+func (s *Server) paged(x *exchange, f runs.Filter, size int, each func(pawl.Head) error) (next string, bad error) {
+	cheap := f.Skip
+	f.Skip = func(h pawl.Head) bool {
+		if cheap != nil && cheap(h) {
+			return true
+		}
+		visible, err := s.visible(x.Context(), x.key, h)
+		bad = errors.Join(bad, err)
+		return !visible
 	}
-	data, err := json.Marshal(runs)
-	if err != nil {
-		return "" // strings always marshal
+	var page []string
+	for h, err := range runs.List(x.Context(), s.journal, f) {
+		switch {
+		case errors.Is(err, runs.ErrGone):
+			return "", refusal(http.StatusConflict, err.Error())
+		case errors.Is(err, runs.ErrNoSearch):
+			return "", invalid(err.Error())
+		case err != nil:
+			return "", err
+		case len(page) == size: // there are more
+			last, err := json.Marshal(page[max(0, len(page)-cursorRuns):])
+			return base64.RawURLEncoding.EncodeToString(last), errors.Join(bad, err)
+		}
+		if err := each(h); err != nil {
+			return "", err
+		}
+		page = append(page, h.Run)
 	}
-	return base64.RawURLEncoding.EncodeToString(data)
+	return "", bad
 }
 
 func parseCursor(text string) (runs []string, err error) {
@@ -80,8 +101,7 @@ func (s *Server) explain(x *exchange) (any, error) {
 	return nil, nil
 }
 
-// list returns a page of the runs that the key may see. A page begins after the last run
-// of the previous page, so that new runs do not shift it.
+// list returns a page of the runs that the key may see.
 func (s *Server) list(x *exchange) (any, error) {
 	f, size, err := s.filter(x)
 	if err != nil {
@@ -91,40 +111,15 @@ func (s *Server) list(x *exchange) (any, error) {
 	if f.Query.Labels == nil {
 		return page, nil // the key cannot see the requested labels
 	}
-	var bad error
 	brief, err := truth(x.Request, "brief")
 	if err != nil {
 		return nil, err
 	}
-	cheap := f.Skip
-	f.Skip = func(h pawl.Head) bool {
-		if cheap != nil && cheap(h) {
-			return true
-		}
-		visible, err := s.visible(x.Context(), x.key, h)
-		if err != nil {
-			bad = err
-		}
-		return !visible
-	}
 	queue := runs.Positions{Journal: s.journal}
-	for h, err := range runs.List(x.Context(), s.journal, f) {
-		if errors.Is(err, runs.ErrGone) {
-			return nil, refusal(http.StatusConflict, err.Error())
-		}
-		if errors.Is(err, runs.ErrNoSearch) {
-			return nil, invalid(err.Error())
-		}
-		if err != nil {
-			return nil, err
-		}
-		if len(page.Runs) == size { // there are more
-			page.Next = cursorOf(page.Runs)
-			break
-		}
+	page.Next, err = s.paged(x, f, size, func(h pawl.Head) (err error) {
 		line := client.LineOf(h)
 		if line.Position, err = queue.Of(x.Context(), h); err != nil {
-			return nil, err
+			return err
 		}
 		for name, value := range line.Labels {
 			line.Labels[name] = redact.Text(value)
@@ -132,13 +127,14 @@ func (s *Server) list(x *exchange) (any, error) {
 		if brief {
 			b, err := s.briefs.of(h, func() (runs.Brief, error) { return runs.BriefOf(x.Context(), s.journal, h) })
 			if err != nil {
-				return nil, err
+				return err
 			}
 			line.Input, line.Answer, line.Waits = b.Input, b.Answer, b.Waits
 		}
 		page.Runs = append(page.Runs, line)
-	}
-	return page, bad
+		return nil
+	})
+	return page, err
 }
 
 // filter parses the query of a list. It returns no labels if the query asks for runs

@@ -44,9 +44,11 @@ func reference(component string) *jsonschema.Schema {
 // ref refers to the schema of a value's type, and makes it if needed.
 func (t *schemas) ref(v any) *jsonschema.Schema {
 	typ := reflect.TypeOf(v)
-	if typ.Kind() == reflect.Pointer { // a body must not have unknown keys
+	if typ.Kind() == reflect.Pointer {
 		t.look(typ.Elem())
-		t.components[typ.Elem().Name()].AdditionalProperties = &jsonschema.Schema{Not: &jsonschema.Schema{}}
+		if !typ.Implements(reflect.TypeFor[json.Unmarshaler]()) { // a body that ignores no unknown keys
+			t.components[typ.Elem().Name()].AdditionalProperties = &jsonschema.Schema{Not: &jsonschema.Schema{}}
+		}
 		return t.known[typ.Elem()]
 	}
 	t.look(typ)
@@ -163,9 +165,10 @@ func limits() *jsonschema.Schema {
 		Type: "object", Properties: map[string]*jsonschema.Schema{}, AdditionalProperties: &jsonschema.Schema{Not: &jsonschema.Schema{}},
 		Description: "Limits: numbers or texts such as \"30m\"; for a resumed run \"+5\" adds that many.",
 	}
-	for _, name := range []string{"iterations", "tokens", "time", "cost", "tool_errors", "depth"} {
+	pawl.Limits{}.Combine(pawl.Limits{}, func(name string, _, _ float64) float64 {
 		s.Properties[name] = &jsonschema.Schema{Types: []string{"number", "string"}}
-	}
+		return 0
+	})
 	return s
 }
 

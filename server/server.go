@@ -17,11 +17,13 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/explain"
+	"github.com/pawl-run/pawl/internal/web"
 	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/runs/worker"
 )
@@ -55,9 +57,9 @@ type Options struct {
 	// MaxPerAgent and MaxPerTenant are how many runs of one agent, and of one tenant, may be
 	// driven at once when the server takes a queued run; see worker.Options.
 	MaxPerAgent, MaxPerTenant int
-	// LinkKey is the key that signs links to approvals; see package webhook. The server
-	// accepts links made with this key by any process. Empty: it accepts links with the
-	// request's own token.
+	// LinkKey is the key that signs links to approvals (see package webhook) and the cookies of
+	// browsers. The server accepts what any process signed with this key. Empty: it accepts
+	// links with the request's own token, and cookies end with the process.
 	LinkKey []byte
 	// Place is where people type the commands that results and reports advise. The
 	// zero Place is a shell with pawl's default database.
@@ -68,8 +70,13 @@ type Options struct {
 	Rests func(pawl.Result)
 	// Triggers start runs at times, on signed requests, and for files.
 	Triggers []Trigger
-	// A2A serves the agents over the Agent2Agent protocol, too; nil: it is not served.
-	A2A *A2A
+	// Public is the URL of the server in links and in cards of the Agent2Agent protocol,
+	// without a path. Empty: the one that the request used.
+	Public string
+	// A2A serves the agents over the Agent2Agent protocol, too: a task is a run, and a context
+	// a thread. It is the agent of the card at /.well-known/agent-card.json, and of requests
+	// that name no tenant; an interface of a card names its agent. Empty: not served.
+	A2A string
 	// Log gets every request at level debug, and internal errors at level error. Nil:
 	// nothing is logged.
 	Log *slog.Logger
@@ -78,21 +85,25 @@ type Options struct {
 // A Server serves the runs of one journal. It is an http.Handler; use it in an
 // http.Server with limits like those of [Server.Serve].
 type Server struct {
-	journal      Store
-	host         Host
-	keys         []hashed
-	options      Options
-	log          *slog.Logger
-	paths        map[string][]*route
-	mux          *http.ServeMux
-	patient      time.Duration // the time limit for a body
-	broadcasters *broadcasters
-	links        limiter // for clients that have only a link
-	logins       logins
-	briefs       kept[runs.Brief]
-	verdicts     kept[[]runs.Decision]
-	since        time.Time
-	triggers     []*trigger
+	journal    Store
+	host       Host
+	keys       []hashed
+	options    Options
+	log        *slog.Logger
+	paths      map[string][]*route
+	mux        *http.ServeMux
+	patient    time.Duration                   // the time limit for a body
+	live       func(run string) *engine.Handle // a run that is driven here; nil: it is not
+	closing    chan struct{}                   // closed when the server closes
+	close      sync.Once
+	links      limiter // for clients that have only a link
+	ended      ended
+	sessionKey []byte
+	briefs     kept[runs.Brief]
+	verdicts   kept[[]runs.Decision]
+	statistics keptStats
+	since      time.Time
+	triggers   []*trigger
 
 	worker *worker.Worker
 }
@@ -108,6 +119,9 @@ func New(journal Store, host Host, keys []Key, o *Options) (*Server, error) {
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
+	if s.sessionKey = o.LinkKey; len(s.sessionKey) == 0 {
+		s.sessionKey = web.NewLinkKey()
+	}
 	var err error
 	if s.keys, err = hash(keys); err != nil {
 		return nil, err
@@ -118,7 +132,7 @@ func New(journal Store, host Host, keys []Key, o *Options) (*Server, error) {
 	}
 	s.mux, s.paths = s.routing(routes())
 	s.routeA2A()
-	s.broadcasters = newHubs(journal, s.worker.Follow)
+	s.live, s.closing = s.worker.Follow, make(chan struct{})
 	return s, nil
 }
 
@@ -126,7 +140,7 @@ func New(journal Store, host Host, keys []Key, o *Options) (*Server, error) {
 // Later requests that need to drive a run are refused.
 func (s *Server) Close() error {
 	err := s.worker.Close()
-	s.broadcasters.close() // after the watchers have seen the suspensions
+	s.close.Do(func() { close(s.closing) }) // those who follow runs see the suspensions first
 	return err
 }
 

@@ -2,20 +2,24 @@ package server
 
 import (
 	"cmp"
+	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
 	"net"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/pawl-run/pawl/server/client"
 )
 
-// sessions are the operations that log the inspector in and out. A session is a cookie
-// that scripts cannot read and other sites cannot send: a random name, which the server
-// maps to a key until the browser logs out or the server stops.
+// sessions are the operations that log the inspector in and out. A session is a cookie that
+// scripts cannot read and other sites cannot send.
 func sessions() []route {
 	return []route{
 		{
@@ -33,48 +37,64 @@ func sessions() []route {
 	}
 }
 
-// mostSessions is how many browsers are logged in at once. One more ends the oldest
-// session.
-const mostSessions = 1000
+// sessionTime is how long a browser stays logged in.
+const sessionTime = 24 * time.Hour
 
-// logins are the sessions of a server, by the digests of their names.
-type logins struct {
-	mu    sync.Mutex
-	keys  map[[sha256.Size]byte]*Key
-	order [][sha256.Size]byte // oldest first
-}
-
-// open begins a session of a key, and returns its name.
-func (l *logins) open(k *Key) string {
-	name := rand.Text()
-	sum := sha256.Sum256([]byte(name))
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.keys == nil {
-		l.keys = map[[sha256.Size]byte]*Key{}
+// newSession returns the value of a cookie: a random text, the Unix time at which the session
+// ends, and a signature. Every server with the same keys and the same LinkKey accepts it, also
+// after a restart. A session ends with its key.
+func (s *Server) newSession(k *Key) string {
+	name := rand.Text() + "." + strconv.FormatInt(time.Now().Add(sessionTime).Unix(), 10)
+	for i := range s.keys {
+		if k == &s.keys[i].Key {
+			return name + "." + s.signSession(&s.keys[i], name)
+		}
 	}
-	if len(l.order) == mostSessions {
-		delete(l.keys, l.order[0])
-		l.order = l.order[1:]
+	return ""
+}
+
+func (s *Server) signSession(k *hashed, name string) string {
+	mac := hmac.New(sha256.New, s.sessionKey)
+	fmt.Fprintf(mac, "session %x %s", k.sum, name)
+	return hex.EncodeToString(mac.Sum(nil))
+}
+
+// keyOfCookie returns the key of a session; nil: it has ended, or no such server began it.
+func (s *Server) keyOfCookie(value string) *Key {
+	at := max(0, strings.LastIndexByte(value, '.'))
+	name := value[:at]
+	_, until, _ := strings.Cut(name, ".")
+	if end, err := strconv.ParseInt(until, 10, 64); err != nil || time.Now().Unix() >= end || s.ended.has(value) {
+		return nil
 	}
-	l.keys[sum], l.order = k, append(l.order, sum)
-	return name
+	for i := range s.keys {
+		if k := &s.keys[i]; hmac.Equal([]byte(name+"."+s.signSession(k, name)), []byte(value)) {
+			return &k.Key
+		}
+	}
+	return nil
 }
 
-// key is the key of the session with a name; nil: none has it.
-func (l *logins) key(name string) *Key {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.keys[sha256.Sum256([]byte(name))]
+// mostEnded bounds the log-outs that a server remembers; beyond it the oldest is forgotten.
+const mostEnded = 1000
+
+// ended are the latest sessions that a browser has ended at this server. Another server accepts
+// such a cookie until its time is over, but the browser has it no more.
+type ended struct {
+	mu     sync.Mutex
+	values []string // oldest first
 }
 
-// end ends the session with a name.
-func (l *logins) end(name string) {
-	sum := sha256.Sum256([]byte(name))
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	delete(l.keys, sum)
-	l.order = slices.DeleteFunc(l.order, func(s [sha256.Size]byte) bool { return s == sum })
+func (e *ended) add(value string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.values = append(e.values[max(0, len(e.values)-mostEnded+1):], value)
+}
+
+func (e *ended) has(value string) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.Contains(e.values, value)
 }
 
 // cookie is the session's cookie, with a value to log in, or without to log out. Its name
@@ -103,22 +123,25 @@ func (s *Server) keyOfSession(r *http.Request) *Key {
 	if err != nil || !reads && r.Header.Get("Origin") == "" {
 		return nil
 	}
-	return s.logins.key(c.Value)
+	return s.keyOfCookie(c.Value)
 }
 
 func (s *Server) login(x *exchange) (any, error) {
-	http.SetCookie(x.ResponseWriter, s.cookie(x.Request, s.logins.open(x.key)))
-	return client.Session{LoggedIn: true}, nil
+	http.SetCookie(x.ResponseWriter, s.cookie(x.Request, s.newSession(x.key)))
+	return client.Session{LoggedIn: true, Name: x.key.Name}, nil
 }
 
 func (s *Server) session(x *exchange) (any, error) {
-	return client.Session{LoggedIn: s.keyOfSession(x.Request) != nil}, nil
+	if k := s.keyOfSession(x.Request); k != nil {
+		return client.Session{LoggedIn: true, Name: k.Name}, nil
+	}
+	return client.Session{}, nil
 }
 
 func (s *Server) logout(x *exchange) (any, error) {
 	gone := s.cookie(x.Request, "")
-	if c, err := x.Request.Cookie(gone.Name); err == nil {
-		s.logins.end(c.Value)
+	if c, err := x.Request.Cookie(gone.Name); err == nil && s.keyOfCookie(c.Value) != nil {
+		s.ended.add(c.Value)
 	}
 	http.SetCookie(x.ResponseWriter, gone)
 	return client.Session{}, nil

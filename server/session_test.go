@@ -4,10 +4,14 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/internal/web"
 	"github.com/pawl-run/pawl/server"
+	"github.com/pawl-run/pawl/server/client"
 )
 
 // cookies are the names and values of the cookies that an answer sets.
@@ -108,3 +112,46 @@ func TestSessionBehindProxy(t *testing.T) {
 		}
 	}
 }
+
+// TestReplicas: a log-in and a link to an approval of one server hold at another one with the same
+// key on the same journal, as behind one address or after a restart, and at none with another key.
+func TestReplicas(t *testing.T) {
+	key := web.NewLinkKey()
+	w := serve(t, &server.Options{LinkKey: key})
+	res, _ := w.send(request{token: admin, method: "POST", path: "/v1/session"})
+	cookie := cookies(res)[0]
+	run := w.begin(admin, "payer").Run
+	s, err := engine.Load(t.Context(), w.journal, run)
+	must(t, err)
+	c, _ := s.Call("c_1")
+	link := client.Link{Run: run, Call: "c_1", Token: web.LinkToken(key, run, "c_1", c.TokenHash)}
+	for name, c := range map[string]struct {
+		key    []byte
+		keys   []server.Key
+		status int
+		state  string
+	}{
+		"the same":      {key, keys, http.StatusOK, "open"},
+		"another key":   {web.NewLinkKey(), keys, http.StatusUnauthorized, ""},
+		"no key":        {nil, keys, http.StatusUnauthorized, ""},
+		"another token": {key, []server.Key{{Token: "another-token-of-16"}}, http.StatusUnauthorized, "open"},
+	} {
+		other, err := server.New(w.journal, w, c.keys, &server.Options{LinkKey: c.key})
+		must(t, err)
+		at := httptest.NewServer(other)
+		replica := &world{t: t, web: at, server: other}
+		sent := &http.Cookie{Name: strings.Replace(cookie.Name, port(w.web.URL), port(at.URL), 1), Value: cookie.Value}
+		if res, data := replica.send(request{method: "GET", path: "/v1/runs", header: http.Header{"Cookie": {sent.String()}}}); res.StatusCode != c.status {
+			t.Errorf("%s: %d %s", name, res.StatusCode, data)
+		}
+		if c.state != "" {
+			if r := replica.look(link); r.State != c.state {
+				t.Errorf("%s: the link is %q", name, r.State)
+			}
+		}
+		at.Close()
+		must(t, other.Close())
+	}
+}
+
+func port(url string) string { return url[strings.LastIndexByte(url, ':')+1:] }

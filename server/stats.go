@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/pawl-run/pawl"
@@ -31,6 +32,39 @@ var statsRoute = route{
 		{"label", "only runs with this label, as KEY=VALUE; may be repeated"},
 	},
 	reply: client.Stats{}, refuses: []int{422}, do: (*Server).stats,
+}
+
+// keptStats are the answers of late, so that a page which asks again and again does not have all
+// runs read each time. An answer holds for ten times as long as it took, two seconds at least.
+type keptStats struct {
+	mu      sync.Mutex
+	answers map[string]keptAnswer // by the request, and what its key may see
+}
+
+type keptAnswer struct {
+	client.Stats
+	until time.Time
+}
+
+const leastKept = 2 * time.Second
+
+// of returns the answer to a request. Callers share the time that read takes.
+func (k *keptStats) of(request string, read func() (client.Stats, error)) (client.Stats, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	began := time.Now()
+	maps.DeleteFunc(k.answers, func(_ string, a keptAnswer) bool { return began.After(a.until) })
+	if kept, ok := k.answers[request]; ok {
+		return kept.Stats, nil
+	}
+	out, err := read()
+	if now := time.Now(); err == nil {
+		if k.answers == nil {
+			k.answers = map[string]keptAnswer{}
+		}
+		k.answers[request] = keptAnswer{out, now.Add(max(leastKept, 10*now.Sub(began)))}
+	}
+	return out, err
 }
 
 // stats reads the heads of the runs of a span of time, and no log.
@@ -63,26 +97,36 @@ func (s *Server) stats(x *exchange) (any, error) {
 	if q.Labels == nil {
 		return out, nil // the key cannot see the requested labels
 	}
+	return s.statistics.of(fmt.Sprint(x.URL.Query().Encode(), q.Labels), func() (client.Stats, error) {
+		err := s.count(x, *q, &out, func(h pawl.Head) string {
+			if isLabel {
+				return redact.Text(h.Labels[label])
+			}
+			return h.Agent
+		})
+		return out, err
+	})
+}
+
+// count counts the runs of a query by span of time and group.
+func (s *Server) count(x *exchange, q pawl.Query, out *client.Stats, groupOf func(pawl.Head) string) error {
+	step := time.Duration(out.Seconds) * time.Second
 	type spot struct {
 		at    time.Time
 		group string
 	}
 	found := map[spot]*client.Span{}
-	for h, err := range s.journal.List(x.Context(), *q) {
+	for h, err := range s.journal.List(x.Context(), q) {
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if h.Seq == 0 || runs.IsChild(h) || runs.IsMemory(h) {
 			continue // the parent's cost includes that of its children
 		}
-		group := h.Agent
-		if isLabel {
-			group = redact.Text(h.Labels[label])
-		}
 		if h.Status == pawl.StatusRunning && !runs.Owned(h.Lease) {
 			h.Status = pawl.StatusInterrupted
 		}
-		k := spot{h.Created.UTC().Truncate(step), group}
+		k := spot{h.Created.UTC().Truncate(step), groupOf(h)}
 		one := found[k]
 		if one == nil {
 			one = &client.Span{At: k.at, Group: k.group, Statuses: map[string]int{}}
@@ -100,5 +144,5 @@ func (s *Server) stats(x *exchange) (any, error) {
 		out.Spans = append(out.Spans, *one)
 	}
 	slices.SortFunc(out.Spans, func(a, b client.Span) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Group, b.Group)) })
-	return out, nil
+	return nil
 }

@@ -48,6 +48,15 @@ func TestStats(t *testing.T) {
 	if len(got) != 1 || !got[0].At.Equal(day.Truncate(24*time.Hour)) || got[0].Runs != 2 || got[0].CostUSD != 0.1 || got[0].Unpriced != 1 || got[0].Statuses["failed"] != 2 {
 		t.Errorf("%+v", got)
 	}
+	before := stats(admin, "?agent=calm&by=agent")
+	w.result(admin, "POST", "/v1/runs?wait=true", `{"agent":"calm","input":"x"}`, 201)
+	if again := stats(admin, "?agent=calm&by=agent"); again.Spans[0].Runs != before.Spans[0].Runs {
+		t.Errorf("all runs are read again at once: %+v, then %+v", before, again)
+	}
+	time.Sleep(2100 * time.Millisecond)
+	if later := stats(admin, "?agent=calm&by=agent"); later.Spans[0].Runs != before.Spans[0].Runs+1 {
+		t.Errorf("%+v, and later %+v", before, later)
+	}
 	for query, words := range map[string]string{"by=colour": "write agent or label:KEY", "by=label:": "label:KEY", "step=week": "hour or day", "since=2001-01-01T00:00:00Z": "more than 1000"} {
 		w.refused(admin, "GET", "/v1/stats?"+query, "", 422, words)
 	}

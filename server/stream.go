@@ -1,19 +1,16 @@
 package server
 
 import (
-	"context"
-	"errors"
 	"net/http"
 	"strconv"
 	"time"
 )
 
-// The times of a stream: when to send a heartbeat, when to drop a client that reads
-// nothing, and when a client should reconnect.
+// The times of a stream: when to send a heartbeat, and when to drop a client that reads
+// nothing.
 const (
 	heartbeat = 15 * time.Second
 	stuckFor  = 30 * time.Second
-	comeBack  = "retry: 1000\n\n"
 )
 
 // stream sends a run's entries as Server-Sent Events
@@ -34,15 +31,10 @@ func (s *Server) stream(x *exchange, run string) error {
 	if err != nil {
 		return err
 	}
-	r, head, err := s.broadcasters.enter(ctx, run, after)
-	switch {
-	case errors.Is(err, errClosed):
-		return refusal(http.StatusServiceUnavailable, err.Error())
-	case err != nil:
+	head, err := s.watchable(ctx, run)
+	if err != nil {
 		return err
 	}
-	defer r.leave()
-	r.children = children
 	if after > 0 && after >= head.Seq && head.Status.Ended() {
 		x.WriteHeader(http.StatusNoContent)
 		return nil
@@ -51,19 +43,18 @@ func (s *Server) stream(x *exchange, run string) error {
 	defer out.close()
 	// From here on the status is sent: an error only ends the stream, and the client
 	// reconnects.
-	_ = r.pass(ctx, out, func(out *stream, frames []frame) error {
-		for _, f := range frames {
-			if err := out.add(f.text); err != nil {
-				return err
-			}
-			if part, ok := answer.add(f); ok {
-				if err := out.add(part.text); err != nil {
-					return err
-				}
-			}
+	_ = s.pass(ctx, run, min(after, head.Seq), out, func(f frame) (bool, error) {
+		if f.child && !children {
+			return false, nil
 		}
-		return nil
-	}, func(ended bool) (bool, error) { return ended, nil })
+		if err := out.add(f.text); err != nil {
+			return false, err
+		}
+		if part, ok := answer.add(f); ok {
+			return false, out.add(part.text)
+		}
+		return f.ended, nil
+	})
 	return nil
 }
 
@@ -91,57 +82,4 @@ func firstOf(r *http.Request) (uint64, error) {
 		return 1, invalid("invalid cursor; leave it out to start from the beginning")
 	}
 	return next, nil
-}
-
-// pass sends what write makes of frames, each time of all available ones, until the
-// client disconnects, an error occurs, or enough returns true. enough is called whenever
-// there is nothing to send, with whether the run has ended.
-func (r *reader) pass(ctx context.Context, out *stream, write func(out *stream, frames []frame) error, enough func(ended bool) (bool, error)) error {
-	beat := time.NewTimer(heartbeat)
-	defer beat.Stop()
-	if err := out.add([]byte(comeBack)); err != nil {
-		return err
-	}
-	for {
-		frames, wait, ended, err := r.take(ctx)
-		if err == nil {
-			err = write(out, frames)
-		}
-		if err != nil {
-			return err
-		}
-		if wait == nil { // there may be more
-			continue
-		}
-		over, err := enough(ended)
-		if err != nil {
-			return err
-		}
-		if err := out.flush(); err != nil || over {
-			return err
-		}
-		beat.Reset(heartbeat)
-		select {
-		case <-wait:
-			if !r.pause(ctx) {
-				return ctx.Err()
-			}
-		case <-beat.C:
-			if err := out.add([]byte(":\n\n")); err != nil {
-				return err
-			}
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-}
-
-// pause waits for more frames to send together: with many readers, separate writes are
-// expensive.
-func (r *reader) pause(ctx context.Context) bool {
-	readers := r.broadcaster.count.Load()
-	if readers < 10 {
-		return true
-	}
-	return sleep(ctx, min(time.Duration(readers)*50*time.Microsecond, 50*time.Millisecond))
 }

@@ -2,23 +2,17 @@ package server
 
 import (
 	"net/http"
-	"sync"
 	"time"
 )
 
-// stream writes an event stream. It flushes many events at once, and gives up on clients
-// that do not read. A nil stream has no client.
+// stream writes an event stream, and gives up on clients that do not read. A nil stream has no client.
 type stream struct {
 	w    http.ResponseWriter
 	to   *http.ResponseController
-	buf  *[outBytes]byte // nil while empty: idle streams need no buffer
-	n    int
 	sent bool // something was written but not flushed
+	// terse leaves out all but data: some clients of models take an empty event for data.
+	terse bool
 }
-
-const outBytes = 16 << 10
-
-var outs = sync.Pool{New: func() any { return new([outBytes]byte) }}
 
 func newStream(w http.ResponseWriter) *stream {
 	h := w.Header()
@@ -31,57 +25,39 @@ func newStream(w http.ResponseWriter) *stream {
 
 // add sends a text now or with what follows.
 func (s *stream) add(text []byte) error {
-	if s == nil {
-		return nil
-	}
-	for len(text) > 0 {
-		if s.buf == nil {
-			s.buf = outs.Get().(*[outBytes]byte)
-		}
-		n := copy(s.buf[s.n:], text)
-		s.n += n
-		if text = text[n:]; s.n == outBytes {
-			if err := s.empty(); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// empty writes the buffer, with a new deadline.
-func (s *stream) empty() error {
-	if s.n == 0 {
+	if s == nil || len(text) == 0 {
 		return nil
 	}
 	_ = s.to.SetWriteDeadline(time.Now().Add(stuckFor)) // an error means there is no connection
-	_, err := s.w.Write(s.buf[:s.n])
-	s.n, s.sent = 0, true
+	s.sent = true
+	_, err := s.w.Write(text)
 	return err
+}
+
+// greet says when to reconnect.
+func (s *stream) greet() error {
+	if s == nil || s.terse {
+		return nil
+	}
+	return s.add([]byte("retry: 1000\n\n"))
+}
+
+// beat sends a comment, so that the connection is not closed.
+func (s *stream) beat() error {
+	if s != nil && s.terse {
+		return s.add([]byte(":\n"))
+	}
+	return s.add([]byte(":\n\n"))
 }
 
 // flush sends everything.
 func (s *stream) flush() error {
-	if s == nil {
+	if s == nil || !s.sent {
 		return nil
 	}
-	if err := s.empty(); err != nil || !s.sent {
-		return err
-	}
-	s.back()
 	s.sent = false
 	return s.to.Flush()
 }
 
-func (s *stream) back() {
-	if s.buf != nil {
-		outs.Put(s.buf)
-		s.buf = nil
-	}
-}
-
 // close makes the connection usable for another request.
-func (s *stream) close() {
-	_ = s.to.SetWriteDeadline(time.Time{})
-	s.back()
-}
+func (s *stream) close() { _ = s.to.SetWriteDeadline(time.Time{}) }

@@ -4,14 +4,10 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"iter"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
-	"runtime"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -19,29 +15,28 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/approval"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/internal/testkit/check"
 	"github.com/pawl-run/pawl/journal/memory"
-	"github.com/pawl-run/pawl/journal/sqlite"
 	"github.com/pawl-run/pawl/tool"
 )
 
 // watchable serves the streams of a journal alone, at /RUN.
 func watchable(t testing.TB, j Store, e *engine.Engine) *httptest.Server {
 	t.Helper()
-	s := &Server{journal: j, broadcasters: newHubs(j, func(run string) *engine.Handle {
+	s := &Server{journal: j, closing: make(chan struct{}), live: func(run string) *engine.Handle {
 		if e == nil {
 			return nil
 		}
 		return e.Live(run)
-	})}
+	}}
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := s.stream(&exchange{ResponseWriter: w, Request: r}, r.URL.Path[1:]); err != nil {
 			http.Error(w, err.Error(), http.StatusTeapot)
 		}
 	}))
 	t.Cleanup(web.Close)
-	t.Cleanup(s.broadcasters.close)
+	t.Cleanup(func() { close(s.closing) })
 	return web
 }
 
@@ -119,6 +114,24 @@ func (m slow) Stream(ctx context.Context, _ pawl.Request) iter.Seq2[pawl.Chunk, 
 	}
 }
 
+// until has the model say a word, which may be lost, again and again until it is heard. A space ends
+// the word, because what is not followed by one may be half a secret.
+func (m slow) until(word string) (heard func()) {
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for {
+			select {
+			case m.words <- word:
+				time.Sleep(time.Millisecond)
+			case <-stop:
+				return
+			}
+		}
+	}()
+	return func() { close(stop); <-stopped }
+}
+
 // kinds are the types of events, and the text of pieces.
 func kinds(events iter.Seq[event]) (all []string) {
 	for e := range events {
@@ -152,18 +165,7 @@ func TestStream(t *testing.T) {
 	}
 	// What is said before somebody listens is lost. So the model clears its throat
 	// until it is heard, and then says each piece when the one before has come.
-	heard, cleared := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(cleared)
-		for {
-			select {
-			case model.words <- "~ ": // what is not followed by a space may be half a secret
-				time.Sleep(time.Millisecond)
-			case <-heard:
-				return
-			}
-		}
-	}()
+	heard := model.until("~ ")
 	var got []string
 	said, calls, pieces := "", 0, 0
 	for ev := range events {
@@ -179,8 +181,7 @@ func TestStream(t *testing.T) {
 		if pieces++; pieces > 1 {
 			got = got[:len(got)-1]
 		} else if calls == 1 {
-			close(heard)
-			<-cleared
+			heard()
 			model.words <- "Hel"
 			model.words <- "lo "
 		}
@@ -202,9 +203,8 @@ func TestStream(t *testing.T) {
 	if want := "1 run.started|2 model.called|+Hello there |3 model.failed|4 model.called|+Good |5 model.replied|6 run.stopped"; joined != want {
 		t.Errorf("it is\n%s\nwant\n%s", joined, want)
 	}
-	if _, err := h.Wait(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	_, err = h.Wait(t.Context())
+	must(t, err)
 
 	after := func(id string) []string {
 		events, status, _ := follow(t, web.URL+"/r", "Last-Event-ID", id)
@@ -242,9 +242,8 @@ func TestStreamRedacts(t *testing.T) {
 	}
 	model.words <- " " // the last that is waited for
 	web := watchable(t, j, e)
-	if _, err := e.Start(t.Context(), pawl.Agent{Name: "a", Model: model}, "use "+token, &engine.StartOptions{ID: "r"}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := e.Start(t.Context(), pawl.Agent{Name: "a", Model: model}, "use "+token, &engine.StartOptions{ID: "r"})
+	must(t, err)
 	events, _, _ := follow(t, web.URL+"/r")
 	live := ""
 	for ev := range events {
@@ -263,177 +262,6 @@ func TestStreamRedacts(t *testing.T) {
 	}
 }
 
-// gated is an agent whose one call needs somebody's approval, and then ends.
-func gated(turns int) pawl.Agent {
-	n := 0
-	return pawl.Agent{
-		Name: "gated",
-		Model: pawl.ModelFunc(func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
-			if n++; n <= turns {
-				return pawl.Do(pawl.Call{Tool: "pay", Args: json.RawMessage(fmt.Sprintf(`{"N":%d}`, n))}), nil
-			}
-			return pawl.Say("done"), nil
-		}),
-		Tools:    []pawl.Tool{tool.Func("pay", "Pay.", func(context.Context, struct{ N int }) (string, error) { return "paid", nil }, pawl.Write)},
-		Policies: []pawl.Policy{approval.For("pay")},
-	}
-}
-
-// TestStreamAcrossPauses holds that a stream stays while a run waits, and goes on
-// when it is taken up again by this process or another one.
-func TestStreamAcrossPauses(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "j.db")
-	here, err := sqlite.Open(t.Context(), path, nil)
-	must(t, err)
-	defer here.Close()
-	there, err := sqlite.Open(t.Context(), path, nil)
-	must(t, err)
-	defer there.Close()
-	agent := gated(2)
-	e, other := engine.New(here, nil), engine.New(there, nil)
-	h, err := e.Start(t.Context(), agent, "go", &engine.StartOptions{ID: "r"})
-	must(t, err)
-	if _, err := h.Wait(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	web := watchable(t, here, e)
-	events, _, _ := follow(t, web.URL+"/r")
-	var got []string
-	for ev := range events {
-		got = append(got, ev.short())
-		if ev.kind != "run.paused" {
-			continue
-		}
-		by := e
-		if len(got) > 8 {
-			by = other
-		}
-		var call string
-		for c := range strings.SplitSeq("c_1 c_2", " ") {
-			if by.Approve(t.Context(), "r", c, "me", nil) == nil {
-				call = c
-			}
-		}
-		if _, err := by.Resume(t.Context(), agent, "r", nil); err != nil {
-			t.Fatal(call, err)
-		}
-	}
-	if got[len(got)-1] != fmt.Sprintf("%d run.stopped", len(got)) {
-		t.Errorf("it is %q", got)
-	}
-}
-
-// TestStreamOfAReaderWhoNeverReads holds that one who takes nothing holds neither
-// the run nor the others, and that what is kept for him is bounded.
-func TestStreamOfAReaderWhoNeverReads(t *testing.T) {
-	j := memory.New()
-	const run, entries = "r", 3000
-	lease, err := j.Claim(t.Context(), pawl.Claim{Run: run, Owner: "me", TTL: time.Hour, New: true})
-	must(t, err)
-	fill := strings.Repeat("x", 4000)
-	last := uint64(0)
-	add := func(event pawl.Event, status pawl.Status) {
-		line, err := pawl.Entry{Run: run, Seq: last + 1, At: last, Time: time.Unix(1, 0), Event: event}.AppendJSON(nil)
-		if err == nil {
-			err = j.Append(t.Context(), pawl.Batch{Run: run, Epoch: lease.Epoch, After: last, Records: [][]byte{line}, Head: pawl.Head{Run: run, Status: status}})
-		}
-		must(t, err)
-		last++
-	}
-	add(pawl.Noted{By: "t", Name: "n", Value: json.RawMessage(`0`)}, pawl.StatusRunning)
-	broadcasters := newHubs(j, func(string) *engine.Handle { return nil })
-	defer broadcasters.close()
-	never, _, err := broadcasters.enter(t.Context(), run, 0)
-	must(t, err)
-	defer never.leave()
-	if _, _, _, err := never.take(t.Context()); err != nil { // and then no more
-		t.Fatal(err)
-	}
-	if _, wait, _, _ := never.take(t.Context()); wait == nil {
-		t.Fatal("there is more than was written")
-	}
-	ready, _, err := broadcasters.enter(t.Context(), run, 0)
-	must(t, err)
-	defer ready.leave()
-	got := make(chan uint64)
-	go func() {
-		defer close(got)
-		for seen := uint64(0); ; {
-			frames, wait, ended, err := ready.take(t.Context())
-			if err != nil || ended {
-				if err != nil {
-					t.Error(err)
-				}
-				return
-			}
-			for _, f := range frames {
-				if f.seq != seen+1 {
-					t.Errorf("entry %d follows %d", f.seq, seen)
-				}
-				seen = f.seq
-			}
-			if wait != nil {
-				got <- seen
-				<-wait
-			}
-		}
-	}()
-	before := heap()
-	for last < entries {
-		add(pawl.Noted{By: "t", Name: "n", Value: json.RawMessage(`"` + fill + `"`)}, pawl.StatusRunning)
-		if last%100 == 0 {
-			for seen := range got {
-				if seen == last {
-					break
-				}
-			}
-		}
-	}
-	log := int64(entries * 4864) // the memory that an entry of 4,100 bytes takes
-	if grown := heap() - before - log; grown > 2<<20 {
-		t.Errorf("for one who reads nothing %d kB more are kept than the log", grown>>10)
-	}
-	b := never.broadcaster
-	b.mu.Lock()
-	kept := b.bytes
-	b.mu.Unlock()
-	if kept > b.room() {
-		t.Errorf("%d bytes are kept in the ring", kept)
-	}
-	add(pawl.RunStopped{Status: pawl.StatusSuccess}, pawl.StatusSuccess)
-	for range got {
-	}
-	seen := uint64(1)
-	for { // and when he comes back, nothing is missing
-		frames, wait, ended, err := never.take(t.Context())
-		must(t, err)
-		if ended {
-			break
-		}
-		for _, f := range frames {
-			if f.seq != seen+1 {
-				t.Fatalf("entry %d follows %d", f.seq, seen)
-			}
-			seen = f.seq
-		}
-		if wait != nil {
-			<-wait
-		}
-	}
-	if seen != last {
-		t.Errorf("he ends with entry %d of %d", seen, last)
-	}
-}
-
-func heap() int64 {
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc)
-}
-
-func itoa(n uint64) string { return strconv.FormatUint(n, 10) }
-
 // TestStreamOfAGrowingAnswer holds that a reader who wants it gets the structured answer as it
 // grows, of a reply that it has from its beginning on, and of no other.
 func TestStreamOfAGrowingAnswer(t *testing.T) {
@@ -441,9 +269,8 @@ func TestStreamOfAGrowingAnswer(t *testing.T) {
 	e := engine.New(j, &engine.Options{Backoff: func(int) time.Duration { return 0 }})
 	model := slow{make(chan string)}
 	schema := json.RawMessage(`{"type":"object","properties":{"vendor":{"type":"string"},"cents":{"type":"integer"}}}`)
-	if _, err := e.Start(t.Context(), pawl.Agent{Name: "a", Model: model, Output: schema}, "go", &engine.StartOptions{ID: "r"}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := e.Start(t.Context(), pawl.Agent{Name: "a", Model: model, Output: schema}, "go", &engine.StartOptions{ID: "r"})
+	must(t, err)
 	web := watchable(t, j, e)
 	if _, status, _ := follow(t, web.URL+"/r?partial=perhaps"); status != "418 I'm a teapot" {
 		t.Errorf("perhaps is answered with %s", status)
@@ -452,18 +279,7 @@ func TestStreamOfAGrowingAnswer(t *testing.T) {
 		events, _, _ := follow(t, web.URL+"/r"+query)
 		var parts []string
 		if query != "" {
-			heard, cleared := make(chan struct{}), make(chan struct{})
-			go func() {
-				defer close(cleared)
-				for {
-					select {
-					case model.words <- "{} ": // until somebody listens
-						time.Sleep(time.Millisecond)
-					case <-heard:
-						return
-					}
-				}
-			}()
+			heard := model.until("{} ")
 			calls := 0
 			for ev := range events {
 				switch {
@@ -476,8 +292,7 @@ func TestStreamOfAGrowingAnswer(t *testing.T) {
 						}
 					}
 				case ev.kind == "model.delta" && calls == 1 && heard != nil:
-					close(heard)
-					<-cleared
+					heard()
 					heard = nil
 					model.words <- "!"
 				}
@@ -509,9 +324,8 @@ func TestStreamOfChildren(t *testing.T) {
 			}
 			return pawl.Say("done"), nil
 		})}
-	if _, err := e.Start(t.Context(), lead, "go", &engine.StartOptions{ID: "r"}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := e.Start(t.Context(), lead, "go", &engine.StartOptions{ID: "r"})
+	must(t, err)
 	web := watchable(t, j, e)
 	if _, status, _ := follow(t, web.URL+"/r?children=some"); status != "418 I'm a teapot" {
 		t.Errorf("children=some is %s", status)
@@ -519,21 +333,7 @@ func TestStreamOfChildren(t *testing.T) {
 	plain, _, _ := follow(t, web.URL+"/r")
 	events, _, _ := follow(t, web.URL+"/r?children=true")
 	const key = "sk-ant-api03-0123456789abcdefghijABCDEFGHIJ"
-	heard, cleared := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(cleared)
-		for {
-			select {
-			case model.words <- "~ ":
-				time.Sleep(time.Millisecond)
-			case <-heard:
-				model.words <- "It is " + key[:20]
-				model.words <- key[20:] + " now.\n"
-				model.words <- "."
-				return
-			}
-		}
-	}()
+	heard := model.until("~ ")
 	said := ""
 	for ev := range events {
 		if ev.kind != "model.delta" {
@@ -547,11 +347,13 @@ func TestStreamOfChildren(t *testing.T) {
 			t.Errorf("a piece is %s", ev.data)
 		}
 		if said == "" {
-			close(heard)
+			heard()
+			for _, word := range []string{"It is " + key[:20], key[20:] + " now.\n", "."} {
+				model.words <- word
+			}
 		}
 		said += d.Data.Text
 	}
-	<-cleared
 	if said = strings.ReplaceAll(said, "~ ", ""); !strings.HasSuffix(said, "now.\n") || strings.Contains(said, key[10:20]) {
 		t.Errorf("it said %q", said)
 	}
@@ -560,10 +362,4 @@ func TestStreamOfChildren(t *testing.T) {
 	}
 }
 
-// must ends a test at an error that it does not expect.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = check.Must

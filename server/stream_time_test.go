@@ -41,10 +41,8 @@ func TestStreamInTime(t *testing.T) {
 		must(t, err)
 		line, err := pawl.Entry{Run: "r", Seq: 1, Time: time.Unix(1, 0), Event: pawl.Noted{By: "t", Name: "n", Value: []byte(`1`)}}.AppendJSON(nil)
 		must(t, err)
-		if err := j.Append(t.Context(), pawl.Batch{Run: "r", Epoch: lease.Epoch, Records: [][]byte{line}, Head: pawl.Head{Run: "r", Status: pawl.StatusRunning}}); err != nil {
-			t.Fatal(err)
-		}
-		s := &Server{journal: j, broadcasters: newHubs(j, func(string) *engine.Handle { return nil })}
+		must(t, j.Append(t.Context(), pawl.Batch{Run: "r", Epoch: lease.Epoch, Records: [][]byte{line}, Head: pawl.Head{Run: "r", Status: pawl.StatusRunning}}))
+		s := &Server{journal: j, closing: make(chan struct{}), live: func(string) *engine.Handle { return nil }}
 		left := make(chan time.Duration, 2)
 		p := pipes{make(chan net.Conn), make(chan struct{})}
 		web := &http.Server{ReadHeaderTimeout: time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -56,9 +54,8 @@ func TestStreamInTime(t *testing.T) {
 		open := func() net.Conn {
 			here, there := net.Pipe()
 			p.conns <- there
-			if _, err := here.Write([]byte("GET /r HTTP/1.0\r\nHost: x\r\n\r\n")); err != nil {
-				t.Fatal(err)
-			}
+			_, err := here.Write([]byte("GET /r HTTP/1.0\r\nHost: x\r\n\r\n"))
+			must(t, err)
 			return here
 		}
 		never := open()
@@ -86,7 +83,7 @@ func TestStreamInTime(t *testing.T) {
 			t.Errorf("who takes nothing is let go of after %v", stayed)
 		}
 		_ = never.Close()
-		s.broadcasters.close() // as the server ends
+		close(s.closing) // as the server ends
 		if _, more := <-beats; more {
 			t.Error("a stream goes on though the server has ended")
 		}

@@ -9,57 +9,12 @@ import (
 	"net"
 	"net/http"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/server"
-	"github.com/pawl-run/pawl/server/client"
 )
-
-// Runs start, are listed, resumed, cancelled and forked by many at once, and
-// nothing is the server's fault.
-func TestTogether(t *testing.T) {
-	w := serve(t, nil)
-	var all sync.WaitGroup
-	for i := range 6 {
-		token := []string{admin, acme, other}[i%3]
-		all.Go(func() {
-			for _, agent := range []string{"payer", "boss", "looper", "asker"} {
-				res, data := w.send(request{token: token, method: "POST", path: "/v1/runs", body: fmt.Sprintf(`{"agent":%q,"input":"x"}`, agent)})
-				var run pawl.Result
-				if res.StatusCode != http.StatusCreated || json.Unmarshal(data, &run) != nil {
-					t.Errorf("%d %s", res.StatusCode, data)
-					continue
-				}
-				for _, r := range []request{
-					{method: "POST", path: "/resume", body: `{"limits":{"iterations":"+2"}}`}, {method: "GET", path: "/explain"}, {method: "POST", path: "/calls/c_1/approve", body: "{}"},
-					{method: "POST", path: "/fork", body: `{"at":1}`}, {method: "GET", path: "/events"}, {method: "POST", path: "/cancel", body: "{}"}, {method: "POST", path: "/resume?wait=true"},
-				} {
-					r.token, r.path = token, "/v1/runs/"+run.Run+r.path
-					if res, data := w.send(r); res.StatusCode >= 500 {
-						t.Errorf("%s: %d %s", r.path, res.StatusCode, data)
-					}
-				}
-				for next := "?max=3&children=true"; next != ""; {
-					res, data := w.send(request{token: token, method: "GET", path: "/v1/runs" + next})
-					var p client.Runs
-					if res.StatusCode != http.StatusOK || json.Unmarshal(data, &p) != nil {
-						t.Errorf("%d %s", res.StatusCode, data)
-					}
-					if next = ""; p.Next != "" {
-						next = "?max=3&children=true&cursor=" + p.Next
-					}
-				}
-			}
-		})
-	}
-	all.Wait()
-	if log := w.log.String(); log != "" {
-		t.Error(log)
-	}
-}
 
 // A server that serves ends with its context: it takes nothing more, who waits is
 // answered, and what is asked of nothing in particular was refused as all else.
@@ -103,9 +58,7 @@ func TestServe(t *testing.T) {
 	if r := <-answered; r.Status != pawl.StatusPaused {
 		t.Errorf("who waited was told %v", r.Status)
 	}
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
+	must(t, <-ended)
 	if c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", l.Addr().String()); err == nil {
 		c.Close()
 		t.Error("it listens on")

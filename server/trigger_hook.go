@@ -1,9 +1,7 @@
 package server
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -14,6 +12,7 @@ import (
 
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/internal/web"
+	"github.com/pawl-run/pawl/internal/wire"
 	"github.com/pawl-run/pawl/server/client"
 )
 
@@ -37,9 +36,7 @@ func (s *Server) trigger(x *exchange) (any, error) {
 		return nil, refusal(http.StatusUnauthorized, err.Error())
 	}
 	value := map[string]any{}
-	d := json.NewDecoder(bytes.NewReader(body))
-	d.UseNumber() // they stay as they are written
-	if err := d.Decode(&value); err != nil || value == nil {
+	if err := wire.Unmarshal(body, &value); err != nil || value == nil {
 		return nil, refusal(http.StatusBadRequest, fmt.Sprintf("the body is no JSON object: %v", err))
 	}
 	switch {

@@ -212,52 +212,6 @@ func TestTriggerOfSlack(t *testing.T) {
 	}
 }
 
-// GitHub's own payloads start runs.
-func TestTriggerOfGitHub(t *testing.T) {
-	path := filepath.Join("..", "testdata", "webhooks", "node_modules", "@octokit", "webhooks-examples", "api.github.com", "index.json")
-	data, err := os.ReadFile(path)
-	if err != nil && os.Getenv("CI") == "" {
-		t.Skipf("GitHub's payloads are missing (npm ci in testdata/webhooks installs them): %v", err)
-	}
-	var all []struct {
-		Name     string            `json:"name"`
-		Examples []json.RawMessage `json:"examples"`
-	}
-	if err == nil {
-		err = json.Unmarshal(data, &all)
-	}
-	must(t, err)
-	w := hooked(t)
-	started, opened := map[string]bool{}, 0
-	for _, event := range all {
-		if event.Name != "pull_request" && event.Name != "issues" && event.Name != "push" {
-			continue
-		}
-		for _, body := range event.Examples {
-			started[w.triggered(github("/v1/triggers/all", event.Name, string(body)), 200).Run] = true
-			if event.Name != "pull_request" {
-				continue
-			}
-			got := w.triggered(github("/v1/triggers/pulls", event.Name, string(body)), 200)
-			if got.Run == "" {
-				continue
-			}
-			opened++
-			var pull struct {
-				PullRequest struct {
-					Title string `json:"title"`
-				} `json:"pull_request"`
-			}
-			if err := json.Unmarshal(body, &pull); err != nil || inputOf(t, w.journal, got.Run).Input != "Review "+pull.PullRequest.Title+"." {
-				t.Errorf("the input is %q, %v", inputOf(t, w.journal, got.Run).Input, err)
-			}
-		}
-	}
-	if len(started) < 30 || opened == 0 {
-		t.Errorf("%d runs were started, %d by pull requests that were opened", len(started), opened)
-	}
-}
-
 // timed is a host of one agent, on a clock that a test moves.
 type timed struct {
 	server.Host
@@ -431,4 +385,50 @@ type killed struct {
 
 func (k killed) Start(context.Context, string, json.RawMessage) (worker.Work, error) {
 	return worker.Work{Agent: k.agent, Engine: engine.New(k.mortal, nil), Input: "go"}, nil
+}
+
+// GitHub's own payloads start runs.
+func TestTriggerOfGitHub(t *testing.T) {
+	path := filepath.Join("..", "testdata", "webhooks", "node_modules", "@octokit", "webhooks-examples", "api.github.com", "index.json")
+	data, err := os.ReadFile(path)
+	if err != nil && os.Getenv("CI") == "" {
+		t.Skipf("GitHub's payloads are missing (npm ci in testdata/webhooks installs them): %v", err)
+	}
+	var all []struct {
+		Name     string            `json:"name"`
+		Examples []json.RawMessage `json:"examples"`
+	}
+	if err == nil {
+		err = json.Unmarshal(data, &all)
+	}
+	must(t, err)
+	w := hooked(t)
+	started, opened := map[string]bool{}, 0
+	for _, event := range all {
+		if event.Name != "pull_request" && event.Name != "issues" && event.Name != "push" {
+			continue
+		}
+		for _, body := range event.Examples {
+			started[w.triggered(github("/v1/triggers/all", event.Name, string(body)), 200).Run] = true
+			if event.Name != "pull_request" {
+				continue
+			}
+			got := w.triggered(github("/v1/triggers/pulls", event.Name, string(body)), 200)
+			if got.Run == "" {
+				continue
+			}
+			opened++
+			var pull struct {
+				PullRequest struct {
+					Title string `json:"title"`
+				} `json:"pull_request"`
+			}
+			if err := json.Unmarshal(body, &pull); err != nil || inputOf(t, w.journal, got.Run).Input != "Review "+pull.PullRequest.Title+"." {
+				t.Errorf("the input is %q, %v", inputOf(t, w.journal, got.Run).Input, err)
+			}
+		}
+	}
+	if len(started) < 30 || opened == 0 {
+		t.Errorf("%d runs were started, %d by pull requests that were opened", len(started), opened)
+	}
 }

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/wire"
 )
 
 const (
@@ -122,7 +123,7 @@ func (s *Server) take(ctx context.Context, t *trigger, name string) bool {
 	if err != nil {
 		return false
 	}
-	text := string(data)
+	text := string(wire.Unmarked(data))
 	if len(data) > mostFile || !utf8.Valid(data) {
 		text = ""
 	}

@@ -12,42 +12,23 @@ import (
 	"github.com/pawl-run/pawl/tool"
 )
 
-// remoteAgent is an agent of another server, used as a tool.
-type remoteAgent struct {
-	url, token string // token is the name of a variable
-	options    tool.AgentOptions
-	remote     a2a.Options
-	at         place
-}
-
-// readRemote reads {a2a: {url: https://…}, name: billing}.
-func (s *Spec) readRemote(f fields, item *node, taken map[string]int) {
-	f = f.titled("tool", a2aToolKeys, item)
-	n := item.get("a2a")
-	m := f.titled("a2a", a2aKeys, n)
-	if n.kind != mapping {
+// readRemote reads an agent of another server, used as a tool.
+func (s *Spec) readRemote(w *a2aItem) {
+	if w.A2A.URL == "" {
 		return
 	}
-	r := remoteAgent{options: f.runOptions(), at: n.place}
-	m.text("url", &r.url)
-	m.flag("trusted", &r.remote.Trusted)
-	m.duration("timeout", &r.remote.Timeout)
-	s.secret(m, "token", &r.token)
-	if r.url == "" {
+	at := w.A2A.at("url")
+	if err := a2a.CheckURL(w.A2A.URL); err != nil {
+		s.doc.problem(at, "url is %q (%v)", w.A2A.URL, err)
 		return
 	}
-	if err := a2a.CheckURL(r.url); err != nil {
-		f.problem(n.get("url").place, "url is %q (%v)", r.url, err)
-		return
+	if w.Name != "" {
+		at = w.at("name")
 	}
-	at := item.get("name")
-	if at == nil {
-		at = n.get("url")
-		r.options.Name = nameOf(r.url)
-	}
-	if f.names(r.options.Name, at.place, taken) {
-		s.gate(f, r.options.Name)
-		s.remotes = append(s.remotes, r)
+	w.Name = cmp.Or(w.Name, nameOf(w.A2A.URL))
+	if s.claim(w.Name, at) {
+		s.gate(w.Approval, w.Name)
+		s.remotes = append(s.remotes, w)
 	}
 }
 
@@ -67,26 +48,13 @@ func nameOf(at string) string {
 }
 
 // tool makes the tool. No request is made.
-func (r remoteAgent) tool() pawl.Tool {
-	o := r.remote
-	if r.token != "" {
-		o.Token = os.Getenv(r.token)
+func (w *a2aItem) tool() pawl.Tool {
+	o, options := a2a.Options{Trusted: w.A2A.Trusted, Timeout: w.A2A.Timeout}, w.options()
+	if w.A2A.Token != "" {
+		o.Token = os.Getenv(w.A2A.Token)
 	}
-	u, _ := url.Parse(r.url) // it was checked
-	description := cmp.Or(r.options.Description, "Ask the agent at "+u.Host+". It gets a text and answers with one, and knows nothing else of this conversation.")
-	name := strings.Trim(strings.ToLower(notInName.ReplaceAllString(r.options.Name, "-")), "-")
-	return tool.Agent(a2a.Agent(cmp.Or(name, "remote"), description, r.url, &o), &r.options)
-}
-
-// runOptions reads the keys of a tool whose calls are runs.
-func (f fields) runOptions() (o tool.AgentOptions) {
-	f.text("name", &o.Name)
-	f.text("description", &o.Description)
-	f.maxOutput(&o.MaxOutput)
-	f.count("max_calls", &o.MaxCalls, 1, "5")
-	f.count("max_parallel", &o.MaxParallel, 1, "3")
-	o.Exempt, o.Alone = f.word("stuck") == "exempt", f.off("parallel")
-	choose(f, "effect", &o.Effect)
-	choose(f, "trust", &o.Trust)
-	return o
+	u, _ := url.Parse(w.A2A.URL) // it was checked
+	description := cmp.Or(w.Description, "Ask the agent at "+u.Host+". It gets a text and answers with one, and knows nothing else of this conversation.")
+	name := strings.Trim(strings.ToLower(notInName.ReplaceAllString(w.Name, "-")), "-")
+	return tool.Agent(a2a.Agent(cmp.Or(name, "remote"), description, w.A2A.URL, &o), &options)
 }

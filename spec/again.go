@@ -3,7 +3,6 @@ package spec
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -19,39 +18,33 @@ import (
 // children are the declarations of child runs, from the run's own child down to
 // the one to read, whose agent is then complete.
 func (s *Spec) AgentAs(r *Registry, run pawl.Declaration, children ...pawl.Declaration) (pawl.Agent, error) {
-	for path, mate := range s.team { // the run is a leg
-		if mate.Name == run.Agent {
-			as := *s
-			as.team = maps.Clone(s.team)
-			as.team[path] = mate.as(run, children)
-			return as.Agent(r)
+	as, of := r.program(), s
+	as.remote, as.declared = map[*Spec]map[string][]pawl.Tool{}, map[*Spec][]pawl.ToolInfo{}
+	for _, mate := range s.mates() {
+		if mate.Name == run.Agent { // the run is a leg
+			of = mate
 		}
 	}
-	return s.as(run, children).Agent(r)
+	of.declare(&as, run, children)
+	return s.Agent(&as)
 }
 
-// as returns the spec with the tools a run declared, and likewise for the next
-// of its children.
-func (s *Spec) as(run pawl.Declaration, children []pawl.Declaration) *Spec {
-	as := *s
-	as.declared = append([]pawl.ToolInfo{}, run.Tools...)
-	as.remote = map[string][]pawl.Tool{}
+// declare has the spec assembled with the tools a run declared, and likewise the next of its
+// children.
+func (s *Spec) declare(r *Registry, run pawl.Declaration, children []pawl.Declaration) {
+	r.declared[s], r.remote[s] = run.Tools, map[string][]pawl.Tool{}
 	for _, server := range s.servers {
-		tools := []pawl.Tool{}
 		for _, info := range run.Tools {
 			if strings.HasPrefix(info.Name, server.Name+"__") {
-				tools = append(tools, absent{info})
+				r.remote[s][server.Name] = append(r.remote[s][server.Name], absent{info})
 			}
 		}
-		as.remote[server.Name] = tools
 	}
-	as.agents = slices.Clone(s.agents)
-	for i := range as.agents {
-		if d := &as.agents[i]; len(children) > 0 && d.spec.made(children[0].Source) {
-			d.spec = d.spec.as(children[0], children[1:])
+	for _, d := range s.agents {
+		if len(children) > 0 && d.spec.made(children[0].Source) {
+			d.spec.declare(r, children[0], children[1:])
 		}
 	}
-	return &as
 }
 
 // made reports whether the source of an agent is this spec.
@@ -66,15 +59,17 @@ func (s *Spec) outside() bool {
 }
 
 // asDeclared returns a tool as a recorded run declared it.
-func (s *Spec) asDeclared(t pawl.Tool) pawl.Tool {
-	i := slices.IndexFunc(s.declared, func(info pawl.ToolInfo) bool { return info.Name == t.Info().Name })
-	if i < 0 {
-		return t
+func (s *Spec) asDeclared(r *Registry, t pawl.Tool) pawl.Tool {
+	for _, info := range r.program().declared[s] {
+		if info.Name != t.Info().Name {
+			continue
+		}
+		if d, ok := t.(pawl.Delegate); ok {
+			return absentAgent{d, info}
+		}
+		return absent{info}
 	}
-	if d, ok := t.(pawl.Delegate); ok {
-		return absentAgent{d, s.declared[i]}
-	}
-	return absent{s.declared[i]}
+	return t
 }
 
 // absent is a declared tool that cannot be called.

@@ -7,7 +7,6 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/approval"
-	"github.com/pawl-run/pawl/guard"
 	"github.com/pawl-run/pawl/stop"
 	"github.com/pawl-run/pawl/team"
 	"github.com/pawl-run/pawl/tool"
@@ -35,77 +34,61 @@ func (s *Spec) Agent(r *Registry) (pawl.Agent, error) {
 // assemble creates the agent and checks it. Without a registry the model is a
 // placeholder; a sub-agent without a model has its caller's.
 func (s *Spec) assemble(r *Registry, caller pawl.Model) (pawl.Agent, Problems) {
-	return s.assembleIn(r, caller, &crew{first: s, agents: map[string]*pawl.Agent{s.family.trail[len(s.family.trail)-1]: new(pawl.Agent)}})
+	return s.assembleIn(r, caller, newCrew(s))
 }
 
 // assembleIn is assemble for an agent of a team.
 func (s *Spec) assembleIn(r *Registry, caller pawl.Model, all *crew) (pawl.Agent, Problems) {
-	d := &document{text: s.doc.text, src: s.doc.src}
+	d := &document{}
 	a := pawl.Agent{
-		Name: s.Name, Version: s.Version, Description: s.Description, Prompt: s.prompt, Labels: s.Labels,
-		Loop: s.loop, Limits: s.limits.Merge(s.opt.Limits), Output: s.output, Sampling: s.model.sampling,
-		Serial: s.serial, MaxParallel: s.maxParallel, Builtins: s.builtin, Trace: s.trace, ResultKey: s.resultKey,
+		Name: s.Name, Version: s.Version, Description: s.Description, Prompt: s.Prompt, Labels: s.Labels,
+		Loop: s.loop, Limits: s.Limits.Merge(s.opt.Limits), Output: s.Output, Sampling: s.Model.sampling(),
+		Serial: !s.Parallel, MaxParallel: s.MaxParallel, Builtins: s.Builtins, Trace: s.Trace, ResultKey: s.resultKey,
+		Approvals: pawl.Approvals{TTL: s.Approvals.TTL, StopOnDeny: s.Approvals.OnDeny == "stop", IgnoreObservation: !s.Approvals.Observation},
 	}
-	if s.json {
-		a.Strategy = pawl.StrategyJSON
+	if s.Strategy == pawl.StrategyJSON {
+		a.Strategy = s.Strategy
 	}
-	for _, t := range s.tools {
-		a.Tools = append(a.Tools, t.tool())
+	a.Tools = slices.Concat(s.commands, s.own, s.hosted)
+	if m := s.Memory; m != nil {
+		a.Tools = append(a.Tools, tool.Memory(&tool.MemoryOptions{Label: m.Label, Max: m.Max})...)
 	}
-	for _, name := range s.own {
-		a.Tools = append(a.Tools, s.ownTool(name))
-	}
-	for i := range s.hosted {
-		a.Tools = append(a.Tools, tool.Hosted(s.hosted[i].name, &s.hosted[i].options))
-	}
-	if s.memory != nil {
-		a.Tools = append(a.Tools, tool.Memory(s.memory)...)
-	}
-	a.Tools = append(a.Tools, s.remoteTools()...)
-	s.labelled(&a)
+	a.Tools = append(a.Tools, s.remoteTools(r)...)
+	a.Trust = s.labelled(a.Tools)
 	if len(s.skills) > 0 {
 		a.Prompt = strings.TrimLeft(strings.TrimRight(a.Prompt, "\n")+"\n\n"+skill.Prompt(s.skills...), "\n")
-		a.Tools = append(a.Tools, s.asDeclared(s.reads))
-		if slices.ContainsFunc(s.skills, func(k skill.Skill) bool { return k.Allowed != nil }) {
-			a.Policies = append(a.Policies, skill.Policy(s.skills...))
-		}
+		a.Tools = append(a.Tools, s.asDeclared(r, s.reads))
 	}
-	a.Prompt += window.Pin(s.pins...)
-	if s.stuck != nil {
-		a.Policies = append(a.Policies, *s.stuck)
+	if s.Context != nil {
+		a.Prompt += window.Pin(s.Context.Pins...)
 	}
 	s.policies(&a)
-	if s.plan {
-		a.Tools = append(a.Tools, approval.PresentPlan())
-		a.Policies = append(a.Policies, approval.Plan())
-	}
-	a.Policies = append(a.Policies, s.registered...)
-	if s.guard != nil {
-		a.Policies = append(a.Policies, s.guard)
-	}
-	if s.dataFlow {
-		a.Policies = append(a.Policies, guard.DataFlow(&guard.DataFlowOptions{Hosts: s.fetch.Allow, Strict: s.strictFlow}))
-	}
-	if s.observe != nil {
-		a.Observer = observer{s.command(s.observe)}.Observe
+	if s.Observe != nil {
+		a.Observer = observer{s.command(s.Observe.Command)}.Observe
 	}
 	a.Model = s.makeModel(d, r, caller, &a.Limits)
-	a.Fallback = s.makeFallback(d, r, &a.Limits)
+	if r != nil {
+		for _, n := range s.fallbacks() {
+			a.Fallback = append(a.Fallback, s.make(d, r, n, s.base, &a.Limits))
+		}
+	}
 	for i := range s.agents {
 		t, problems := s.agents[i].tool(r, a.Model)
 		if s.agents[i].spec.outside() {
-			t = s.asDeclared(t)
+			t = s.asDeclared(r, t)
 		}
 		a.Tools, d.problems = append(a.Tools, t), append(d.problems, problems...)
 	}
-	if s.board {
+	if s.Board {
 		a = team.Board(a)
 	}
-	for _, r := range s.remotes {
-		a.Tools = append(a.Tools, r.tool())
+	for _, w := range s.remotes {
+		a.Tools = append(a.Tools, w.tool())
 	}
 	a.Tools = append(a.Tools, s.handOvers(all)...)
-	a.Core = s.coreOf(&a)
+	if s.ToolSearch != nil {
+		a.Core = s.core(a.Tools)
+	}
 	if all.first == s {
 		all.caller = a.Model
 		s.assembleTeam(r, d, all)
@@ -118,7 +101,7 @@ func (s *Spec) assembleIn(r *Registry, caller pawl.Model, all *crew) (pawl.Agent
 	s.checkCage(d, a)
 	s.unhosted(d, a)
 	if all.first == s { // the others are checked with it, when the team is whole
-		*all.agents[s.family.trail[len(s.family.trail)-1]] = a
+		*all.agents[s.family.path()] = a
 		if len(s.doc.problems) == 0 && len(d.problems) == 0 {
 			s.rest(d, a)
 		}
@@ -126,36 +109,42 @@ func (s *Spec) assembleIn(r *Registry, caller pawl.Model, all *crew) (pawl.Agent
 	return a, d.problems
 }
 
+// core names the tools that the model is shown from the start: besides
+// those of the spec, the tools that other keys than tools add.
+func (s *Spec) core(tools []pawl.Tool) []string {
+	core := append([]string{}, s.ToolSearch.Core...)
+	for _, t := range tools {
+		info := t.Info()
+		if info.Name == approval.PlanTool || team.IsBoardTool(info) || strings.HasPrefix(info.Name, "handoff_to_") ||
+			s.reads != nil && info.Name == s.reads.Info().Name {
+			core = append(core, info.Name)
+		}
+	}
+	return core
+}
+
 // conditions parses the stop condition and the goal's, and checks them against
 // the completed agent.
 func (s *Spec) conditions(d *document, a *pawl.Agent) {
-	stopText, from := s.stop, d
-	if s.opt.Stop != "" {
-		from = &document{src: newSource("stop", "")} // has no lines: problems have the parser's column
-		stopText = &node{kind: text, text: s.opt.Stop}
+	var success *node
+	if s.Goal != nil {
+		a.Goal = &pawl.Goal{Metric: metric{s.command(s.Goal.Metric.Command)}.Measure}
+		success = s.Goal.n.get("success")
+		a.Goal.Success = d.condition("success", success, s.opt.Registry)
 	}
-	if s.goal != nil {
-		a.Goal = &pawl.Goal{Metric: metric{s.command(s.goal.metric)}.Measure}
-		if n := s.goal.success; n != nil {
-			a.Goal.Success = d.condition("success", n, s.opt.Registry)
-		}
-	}
-	if stopText != nil {
-		a.Stop = from.condition("stop", stopText, s.opt.Registry)
-	}
+	a.Stop = d.condition("stop", s.stop, s.opt.Registry)
 	if a.Goal != nil {
-		d.check("success", s.goal.success, a.Goal.Success, *a)
+		d.hold("success", success, a.Goal.Success, *a)
 	}
-	from.check("stop", stopText, a.Stop, *a)
+	d.hold("stop", s.stop, a.Stop, *a)
 	s.checkGates(d, *a)
-	if from != d {
-		for _, p := range from.problems {
-			d.about(true, "stop", place{}, "%s", strings.TrimPrefix(p.Message, "stop: "))
-		}
-	}
 }
 
+// condition parses a condition; nil: there is none, or it cannot be read.
 func (d *document) condition(what string, n *node, r *Registry) pawl.Condition {
+	if n == nil || n.kind != text {
+		return nil
+	}
 	c, err := stop.Parse(n.text, r.conditions())
 	if err != nil {
 		d.expression(what, n, err)
@@ -164,7 +153,7 @@ func (d *document) condition(what string, n *node, r *Registry) pawl.Condition {
 	return c
 }
 
-func (d *document) check(what string, n *node, c pawl.Condition, a pawl.Agent) {
+func (d *document) hold(what string, n *node, c pawl.Condition, a pawl.Agent) {
 	if err := objection(c, a); err != nil {
 		d.expression(what, n, err)
 	}
@@ -188,19 +177,19 @@ func (s *Spec) contradictions(d *document, a pawl.Agent) {
 		wrong     bool
 		key, says string
 	}{
-		{single && len(s.root.all("tools.*")) > 0, "tools", "there are tools, but " + drop},
-		{single && s.builtin, "builtins", "builtins are tools, but " + drop},
+		{single && len(s.n.get("tools").list()) > 0, "tools", "there are tools, but " + drop},
+		{single && s.Builtins, "builtins", "builtins are tools, but " + drop},
 		{single && len(s.handoffs) > 0, "handoffs", "handoffs are tools, but " + drop},
-		{single && s.json, "strategy", "strategy json is a way to call tools, but loop single offers none (write strategy: native)"},
-		{!chooses && s.plan, "plan", "plan is for an agent that chooses its calls (leave it out, or write loop: react)"},
-		{!chooses && s.core != nil, "tool_search", "tool_search is for an agent that chooses its calls (leave it out, or write loop: react)"},
+		{single && s.Strategy == pawl.StrategyJSON, "strategy", "strategy json is a way to call tools, but loop single offers none (write strategy: native)"},
+		{!chooses && s.Plan, "plan", "plan is for an agent that chooses its calls (leave it out, or write loop: react)"},
+		{!chooses && s.ToolSearch != nil, "tool_search", "tool_search is for an agent that chooses its calls (leave it out, or write loop: react)"},
 	} {
 		if c.wrong {
-			d.problem(s.find(c.key), "%s", c.says)
+			d.problem(s.at(c.key), "%s", c.says)
 		}
 	}
-	if s.serial && s.maxParallel > 1 {
-		d.problem(s.find("max_parallel"), "max_parallel is %d, but with parallel: false one call runs at a time (leave one of them out)", s.maxParallel)
+	if !s.Parallel && s.MaxParallel > 1 {
+		d.problem(s.at("max_parallel"), "max_parallel is %d, but with parallel: false one call runs at a time (leave one of them out)", s.MaxParallel)
 	}
 }
 
@@ -225,10 +214,11 @@ func (s *Spec) rest(d *document, a pawl.Agent) {
 		if what, board := strings.CutPrefix(message, `tool "board_add": `); board {
 			key, keys, message = "board", []string{"board"}, what
 		}
-		outside := key == "limits" && s.opt.Limits != (pawl.Limits{}) || key == "model" && s.opt.Model != ""
-		if outside {
+		if key == "limits" && s.opt.Limits != (pawl.Limits{}) || key == "model" && s.opt.Model != "" {
 			message = strings.TrimPrefix(message, key+": ")
+			d.problem(option(key, ""), "%s", message)
+			continue
 		}
-		d.about(outside, key, s.find(keys...), "%s", message)
+		d.problem(s.at(keys...), "%s", message)
 	}
 }

@@ -6,39 +6,29 @@ import (
 	"github.com/pawl-run/pawl/budget"
 )
 
-const budgetExample = "[{label: tenant, per: day, cost: 50}]"
-
-// budgets reads a list of budgets, which may not contradict each other.
-func (f fields) budgets(to *[]budget.Budget) {
-	for _, item := range f.items("budgets", budgetExample) {
-		var b budget.Budget
-		before := len(f.problems)
-		of := f.fields(budgetKeys, item)
-		of.text("label", &b.Label)
-		choose(of, "per", &b.Per)
-		if of.measure("cost", &b.Cost, "50") && b.Cost == 0 {
-			of.problem(item.get("cost").place, "cost is 0 (it must be above 0)")
-		}
-		of.count("tokens", &b.Tokens, 1, "1000000")
-		b.Wait = of.word("then") == "wait"
-		if len(f.problems) > before { // which leaves too little to compare
+// budgets adds budgets to others, which may not contradict each other.
+func (d *document) budgets(list []budgetSpec, all []budget.Budget) []budget.Budget {
+	for _, w := range list {
+		more := append(slices.Clip(all), budget.Budget{Label: w.Label, Per: w.Per, Cost: w.Cost, Tokens: w.Tokens, Wait: w.Then == "wait"})
+		if w.n.wrong { // too little is left to compare
 			continue
 		}
-		*to = append(*to, b)
-		if err := budget.Check(*to); err != nil {
-			f.problem(item.place, "%v", err)
-			*to = (*to)[:len(*to)-1]
+		if err := budget.Check(more); err != nil {
+			d.problem(w.n, "%v", err)
+			continue
 		}
+		all = more
 	}
+	return all
 }
 
 // share makes the budgets of a member's spec hold for the whole run.
-func (s *Spec) share(f fields, file *node, sub *Spec) {
+func (s *Spec) share(file *node, sub *Spec) {
 	for _, b := range sub.Budgets {
 		all := append(slices.Clip(s.Budgets), b)
 		switch err := budget.Check(all); {
 		case err != nil:
-			f.problem(file.place, "%s: %v", file.text, err)
+			s.doc.problem(file, "%s: %v", file.text, err)
 		case !slices.Contains(s.Budgets, b):
 			s.Budgets = all
 		}

@@ -1,85 +1,132 @@
 package spec
 
 import (
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/tool"
 )
 
-// The limits of memory in a cage.
-const (
-	leastMemory = 1 << 20
-	mostMemory  = 1 << 40
-)
+// absolute returns a cage whose files are relative to a directory with their whole paths, for the
+// agents of a spec.
+func absolute(c *tool.Cage, dir string) *tool.Cage {
+	if c == nil || c.Files == nil {
+		return c
+	}
+	whole := func(names []string) (all []string) {
+		for _, name := range names {
+			if !filepath.IsAbs(name) {
+				name = filepath.Join(dir, name)
+			}
+			all = append(all, name)
+		}
+		return all
+	}
+	moved := *c
+	moved.Files = &tool.CageFiles{Read: whole(c.Files.Read), Write: whole(c.Files.Write)}
+	return &moved
+}
 
-var cageKeys = &table{name: "cage", title: "cage", about: "[Restrictions](tools.md#the-cage) on every command, MCP server and agent of the spec.", keys: []key{
-	{name: "files", value: in(cageFilesKeys), otherwise: "the user's", about: "files that commands may use", inGo: "tool.Cage.Files"},
-	{name: "network", value: oneOf("none"), otherwise: "the user's", about: "no connections, even to this machine", inGo: "tool.Cage.NoNetwork"},
-	{name: "memory", value: shape{says: "size", schema: object{"anyOf": []any{
-		object{"type": "number", "minimum": leastMemory, "maximum": mostMemory},
-		object{"type": "string", "pattern": `^\+?[0-9.]+ *([KkMmGg]?[Ii]?[Bb])? *$`},
-	}}}, otherwise: "no limit", about: "private memory of each process, and size of a file that it writes", inGo: "tool.Cage.Memory"},
-	{name: "processes", value: aCount(1), otherwise: "no limit", about: "processes and threads at once", inGo: "tool.Cage.Processes"},
-}}
-
-var cageFilesKeys = &table{name: "cage_files", title: "files", about: "Files and directories, relative to `dir`, or with `./` to the spec's directory.", keys: []key{
-	{name: "read", value: wordList, otherwise: "none", about: "readable and executable, besides the system's programs", inGo: "tool.CageFiles.Read"},
-	{name: "write", value: wordList, otherwise: "none", about: "also writable", inGo: "tool.CageFiles.Write"},
-}}
-
-// readCage reads {files: {read: [.], write: [out]}, network: none, memory: 1GB, processes: 64}.
-func (s *Spec) readCage(f fields) {
-	defer s.within(f)
-	n := f.n.get("cage")
-	if n == nil || n.kind == 0 {
+// readCage makes the cage of the spec's commands: its own within the one around it. Missing parts
+// are inherited, and others may only be tighter. It resolves links as they are now;
+// when a command starts, the kernel enforces both cages.
+func (s *Spec) readCage() {
+	outer, w := s.opt.around, s.Cage
+	if s.cage = outer; w == nil {
 		return
 	}
-	c := f.fields(cageKeys, n)
-	s.cage = &tool.Cage{}
-	s.cage.NoNetwork = c.word("network") == "none"
-	c.sizeWithin("memory", &s.cage.Memory, leastMemory, mostMemory, "1MB", "1024GB")
-	c.count("processes", &s.cage.Processes, 1, "64")
-	if files := n.get("files"); files != nil && files.kind != 0 {
-		in := c.fields(cageFilesKeys, files)
-		s.cage.Files = &tool.CageFiles{Read: s.caged(in, "read"), Write: s.caged(in, "write")}
+	s.cage = &tool.Cage{NoNetwork: w.Network == "none", Memory: w.Memory, Processes: w.Processes, Within: outer}
+	if w.Files != nil {
+		for _, key := range []string{"read", "write"} {
+			for _, n := range w.n.all("files." + key + ".*") {
+				if strings.TrimSpace(n.text) == "" || strings.Contains(n.text, "\x00") {
+					s.doc.problem(n, "%s has %q (name a file or a directory)", key, n.text)
+				}
+			}
+		}
+		s.beside(w.Files.Read)
+		s.beside(w.Files.Write)
+		s.cage.Files = &tool.CageFiles{Read: w.Files.Read, Write: w.Files.Write}
+	}
+	if outer == nil {
+		return
+	}
+	const says = "the cage of the agent that has this one work"
+	in := outer.Inner()
+	if in.Memory > 0 && w.Memory > in.Memory {
+		s.doc.problem(w.at("memory"), "memory is more than the %d bytes in %s (give no more, or leave it out)", in.Memory, says)
+	}
+	if in.Processes > 0 && w.Processes > in.Processes {
+		s.doc.problem(w.at("processes"), "processes is more than the %d in %s (give no more, or leave it out)", in.Processes, says)
+	}
+	if w.Files == nil || in.Files == nil {
+		return
+	}
+	for key, roots := range map[string][]string{"write": in.Files[0].Write, "read": slices.Concat(in.Files[0].Read, in.Files[0].Write)} {
+		for _, n := range w.n.all("files." + key + ".*") {
+			if !s.beneath(n.text, roots) {
+				s.doc.problem(n, "%s has %s, which %s does not let it %s (name what is in that one, or leave files out)", key, n.text, says, key)
+			}
+		}
 	}
 }
 
-func (s *Spec) caged(f fields, key string) (all []string) {
-	names, at := f.words(key, "[.]")
-	for i, name := range names {
-		switch {
-		case strings.TrimSpace(name) == "" || strings.Contains(name, "\x00"):
-			f.problem(at[i].place, "%s has %q (name a file or a directory)", key, name)
-			continue
-		case strings.HasPrefix(name, "./") && s.dir != s.base:
-			name = s.witness(name)
-		}
-		all = append(all, name)
-	}
-	return all
+// beneath reports whether a file is one of some files, or in them.
+func (s *Spec) beneath(name string, roots []string) bool {
+	path := led(s.witness(name))
+	return slices.ContainsFunc(roots, func(root string) bool {
+		rel, err := filepath.Rel(led(s.witness(root)), path)
+		return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+	})
 }
 
 // checkCage reports the parts of the cage that this machine cannot enforce, if
 // the spec runs commands.
 func (s *Spec) checkCage(d *document, a pawl.Agent) {
-	if s.cage == nil || !s.commands(a) {
+	caged := slices.ContainsFunc(a.Tools, func(t pawl.Tool) bool { return t.Info().Cage != "" })
+	if s.cage == nil || !caged && s.Observe == nil && s.Goal == nil {
 		return
 	}
 	if err := s.cage.Missing(); err != nil {
 		for _, one := range parts(err) {
-			d.problem(s.find("cage"), "%s", strings.TrimPrefix(one.Error(), "its "))
+			d.problem(s.at("cage"), "%s", strings.TrimPrefix(one.Error(), "its "))
 		}
 	}
 }
 
-// commands reports whether the spec runs commands.
-func (s *Spec) commands(a pawl.Agent) bool {
-	for _, t := range a.Tools {
-		if t.Info().Cage != "" {
-			return true
+// led resolves the existing part of a path.
+func led(path string) string {
+	if to, err := filepath.EvalSymlinks(path); err == nil {
+		return to
+	}
+	if dir := filepath.Dir(path); dir != path {
+		return filepath.Join(led(dir), filepath.Base(path))
+	}
+	return path
+}
+
+// Cages describes what the kernel of this machine enforces for the spec's
+// commands and MCP servers, and for those of its agents if that differs; empty:
+// nothing beyond the user's rights.
+func (s *Spec) Cages() (all []string) {
+	if s.cage != nil {
+		who := "commands"
+		if slices.ContainsFunc(s.servers, func(m MCPServer) bool { return m.Cage != nil }) {
+			who += " and MCP servers"
+		}
+		all = append(all, who+" are caged: "+s.cage.Describe())
+	}
+	for _, m := range s.members {
+		for i, said := range m.Cages() {
+			if i == 0 && m.Cage == nil && s.cage != nil { // the same
+				continue
+			}
+			if said = m.Name + ": " + said; !slices.Contains(all, said) { // several steps may run the same agent
+				all = append(all, said)
+			}
 		}
 	}
-	return s.observe != nil || s.goal != nil
+	return all
 }

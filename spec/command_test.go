@@ -42,7 +42,7 @@ func drive(t *testing.T, path string) (*engine.Engine, pawl.Agent, pawl.Result) 
 	t.Cleanup(func() { j.Close() })
 	e := engine.New(j, nil)
 	t.Cleanup(func() { e.Close() })
-	run, err := e.Start(t.Context(), a, s.Input, nil)
+	run, err := e.Start(t.Context(), a, s.Input.Text, nil)
 	must(t, err)
 	r, err := run.Wait(t.Context())
 	must(t, err)
@@ -58,9 +58,7 @@ func show(r pawl.Result) string {
 func TestCagedObserver(t *testing.T) {
 	dir := t.TempDir()
 	script := filepath.Join(dir, "report.sh")
-	if err := os.WriteFile(script, []byte("#!/bin/sh\necho seen; cat /etc/passwd || exit 0\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(script, []byte("#!/bin/sh\necho seen; cat /etc/passwd || exit 0\n"), 0o700))
 	c := command{argv: []string{script}, dir: dir, cage: &tool.Cage{Files: &tool.CageFiles{}}}
 	if err := c.cage.Missing(); err != nil {
 		if _, err := (observer{c}).Observe(t.Context()); err == nil {

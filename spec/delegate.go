@@ -29,52 +29,66 @@ type family struct {
 // member reports whether the spec is that of a sub-agent.
 func (m *family) member() bool { return len(m.trail) > 1 }
 
+// path returns the path of the spec itself.
+func (m *family) path() string { return m.trail[len(m.trail)-1] }
+
+// caller returns the name of the file of the spec that uses this one.
+func (m *family) caller() string { return filepath.Base(m.trail[len(m.trail)-2]) }
+
+// options returns the options of a tool whose calls are runs.
+func (w *runTool) options() tool.AgentOptions {
+	return tool.AgentOptions{
+		Name: w.Name, Description: w.Description, Effect: w.Effect, MaxOutput: w.MaxOutput, MaxCalls: w.MaxCalls,
+		MaxParallel: w.MaxParallel, Alone: !w.Parallel, Exempt: w.Stuck != "", Trust: w.Trust,
+	}
+}
+
+func (s *Spec) readAgent(w *agentItem) {
+	if w.Memory && w.Carry != "" {
+		s.doc.problem(w.at("carry"), "carry continues the conversation of the caller, and memory that of the last call (leave one of them out)")
+	}
+	s.readDelegate(w.mark, "agent", &w.localTool, tool.AgentOptions{Remember: w.Memory, Carry: w.Carry})
+}
+
 // readDelegate reads an entry that uses an agent as a tool.
-func (s *Spec) readDelegate(f fields, item *node, taken map[string]int) {
-	kind, table := "agent", agentToolKeys
-	if item.get("workflow") != nil {
-		kind, table = "workflow", workflowToolKeys
-	}
-	f = f.titled("tool", table, item)
-	file := f.value(kind, text, "a spec, such as ./researcher.yaml")
-	if file == nil {
+func (s *Spec) readDelegate(in mark, kind string, w *localTool, o tool.AgentOptions) {
+	file := in.at(kind)
+	if file.kind != text {
 		return
 	}
-	var d delegate
-	d.options = f.runOptions()
-	f.flag("memory", &d.options.Remember)
-	if d.options.Carry = f.word("carry"); d.options.Remember && d.options.Carry != "" {
-		f.problem(item.get("carry").place, "carry continues the conversation of the caller, and memory that of the last call (leave one of them out)")
-	}
-	f.count("iterations", &d.options.Iterations, 1, "5")
-	f.count("weight", &d.options.Weight, 1, "2")
-	if d.spec = s.member(f, file); d.spec == nil {
+	d := delegate{s.member(file), w.options()}
+	if d.spec == nil {
 		return
 	}
-	if kind == "workflow" && d.spec.flow == nil {
-		f.problem(file.place, "%s is not a workflow (write agent: %s)", file.text, file.text)
+	d.options.Remember, d.options.Carry, d.options.Iterations, d.options.Weight = o.Remember, o.Carry, w.Iterations, w.Weight
+	s.onlyWorkflow(d.spec, kind, file)
+	at := file
+	if w.Name != "" {
+		at = in.at("name")
 	}
-	name, at := d.options.Name, item.get("name")
-	if at == nil {
-		name, at = d.spec.Name, file
+	if d.spec.Description == "" && w.Description == "" {
+		s.doc.problem(file, "%s has no description (say in it, or here, what it does and when to use it)", file.text)
 	}
-	if d.spec.Description == "" && d.options.Description == "" {
-		f.problem(file.place, "%s has no description (say in it, or here, what it does and when to use it)", file.text)
-	}
-	if f.names(name, at.place, taken) {
-		s.gate(f, name)
+	if s.claim(d.name(), at) {
+		s.gate(w.Approval, d.name())
 		s.agents = append(s.agents, d)
 	}
 }
 
+func (s *Spec) onlyWorkflow(sub *Spec, kind string, file *node) {
+	if kind == "workflow" && sub.flow == nil {
+		s.doc.problem(file, "%s is not a workflow (write agent: %s)", file.text, file.text)
+	}
+}
+
 // member reads the spec of an agent, and reports its problems at their places.
-func (s *Spec) member(f fields, file *node) *Spec {
-	path := s.at(file.text)
+func (s *Spec) member(file *node) *Spec {
+	path := s.file(file.text)
 	if slices.Contains(s.family.trail, path) {
-		f.problem(file.place, "agent %s leads back here (an agent cannot be a tool of its own)", file.text)
+		s.doc.problem(file, "agent %s leads back here (an agent cannot be a tool of its own)", file.text)
 		return nil
 	}
-	sub := s.inner(f, file, path, "agent", nil)
+	sub := s.inner(file, path, "agent", nil)
 	if sub != nil {
 		s.members = append(s.members, sub)
 	}
@@ -83,13 +97,10 @@ func (s *Spec) member(f fields, file *node) *Spec {
 
 // inner reads the spec of another agent, of the team if there is one. what is what the spec
 // calls it.
-func (s *Spec) inner(f fields, file *node, path, what string, team map[string]*Spec) *Spec {
+func (s *Spec) inner(file *node, path, what string, team map[string]*Spec) *Spec {
 	document, err := s.family.read(path)
 	if err != nil {
-		if broken, ok := errors.AsType[*fs.PathError](err); ok {
-			err = broken.Err // report the path as written in the spec
-		}
-		f.problem(file.place, "%s %s: %v (name a spec, relative to this one)", what, file.text, err)
+		s.doc.problem(file, "%s %s: %v (name a spec, relative to this one)", what, file.text, withoutPath(err))
 		return nil
 	}
 	shown := file.text
@@ -98,53 +109,51 @@ func (s *Spec) inner(f fields, file *node, path, what string, team map[string]*S
 	}
 	o := Options{Registry: s.opt.Registry, dir: filepath.Dir(path)}
 	o.family = &family{s.family.files, s.family.known, append(slices.Clip(s.family.trail), path), team}
-	if s.cage != nil {
-		o.around = &around{s.dir, s.cage}
-	}
+	o.around = absolute(s.cage, s.dir)
 	sub, problems := parse(shown, []byte(document), &o)
-	f.problems = append(f.problems, problems...)
+	s.doc.problems = append(s.doc.problems, problems...)
 	if sub == nil || len(problems) > 0 {
 		return nil
 	}
-	for _, name := range sub.Env {
-		if !slices.Contains(s.Env, name) {
-			s.beyond = append(s.beyond, name)
-		}
-	}
-	s.beyond = append(s.beyond, sub.beyond...)
-	for _, w := range sub.Webhooks {
-		s.untold = append(s.untold, untold{w.URL, sub.path, w.at})
-	}
-	s.untold = append(s.untold, sub.untold...)
-	for name, rate := range sub.Rates {
-		if _, own := s.Rates[name]; !own {
-			s.rate(name, rate)
-		}
-	}
-	s.share(f, file, sub)
+	s.share(file, sub)
 	if len(sub.Triggers) > 0 {
-		f.problem(file.place, "%s has triggers, which start nothing for an agent of another one (move them to a spec that is served)", file.text)
+		s.doc.problem(file, "%s has triggers, which start nothing for an agent of another one (move them to a spec that is served)", file.text)
 	}
 	return sub
+}
+
+// withoutPath returns the cause of an error about a file, whose path is reported as it is written.
+func withoutPath(err error) error {
+	if broken, ok := errors.AsType[*fs.PathError](err); ok {
+		return broken.Err
+	}
+	return err
 }
 
 // alone reports keys that only matter when a run is started directly, which a
 // sub-agent's is not. Recorded specs are not checked, because their runs must
 // be resumable.
-func (s *Spec) alone(f fields) {
+func (s *Spec) alone() {
 	if !s.family.member() || s.family.known || s.family.team != nil { // one of a team may also be run by itself
 		return
 	}
-	caller := filepath.Base(s.family.trail[len(s.family.trail)-2])
-	if n := f.n.get("input"); n != nil {
-		f.problem(n.place, "input has no effect in an agent of %s, which says itself what to do (leave it out)", caller)
+	for key, why := range map[string]string{
+		"input":   "which says itself what to do (leave it out)",
+		"upgrade": "whose run its runs are part of (write it in %[2]s, or leave it out)",
+		"thread":  "whose run its runs are part of (name the thread in %[2]s, or leave it out)",
+	} {
+		if n := s.n.get(key); n != nil {
+			s.doc.problem(n, "%[1]s has no effect in an agent of %[2]s, "+why, key, s.family.caller())
+		}
 	}
-	if n := f.n.get("upgrade"); n != nil {
-		f.problem(n.place, "upgrade has no effect in an agent of %s, whose run its runs are part of (write it in %[1]s, or leave it out)", caller)
+}
+
+// file returns the absolute path of a file that the spec names.
+func (s *Spec) file(name string) string {
+	if name = filepath.Clean(name); filepath.IsAbs(name) {
+		return name
 	}
-	if n := f.n.get("thread"); n != nil {
-		f.problem(n.place, "thread has no effect in an agent of %s, whose run its runs are part of (name the thread in %[1]s, or leave it out)", caller)
-	}
+	return filepath.Join(s.base, name)
 }
 
 // read reads a document once, so that the spec and its record have the same

@@ -19,18 +19,13 @@ type document struct {
 	problems Problems
 }
 
-func (d *document) problem(p place, format string, args ...any) {
-	d.problems = append(d.problems, Problem{d.src.file, p.line, p.column, fmt.Sprintf(format, args...)})
+// problem reports a problem with a value at its place, or with an option.
+func (d *document) problem(n *node, format string, args ...any) {
+	d.problems = append(d.problems, Problem{n.src.file, n.place.line, n.place.column, fmt.Sprintf(format, args...)})
 }
 
-// about adds a problem with an option, or with a place in the file.
-func (d *document) about(outside bool, option string, p place, format string, args ...any) {
-	if !outside {
-		d.problem(p, format, args...)
-		return
-	}
-	d.problems = append(d.problems, Problem{option, 0, 0, fmt.Sprintf(format, args...)})
-}
+// at returns a place in the document.
+func (d *document) at(p place) *node { return &node{src: d.src, place: p} }
 
 // plainLines ends each line of a text with LF, also those that end in a single
 // CR: the YAML reader loses count of lines that end in CR LF, and keeps the CR.
@@ -43,12 +38,12 @@ func readDocument(file, content string) (*document, *node) {
 	content = plainLines(content)
 	d := &document{text: content, src: newSource(file, content)}
 	if len(content) > mostBytes {
-		d.problem(place{1, 1}, "the spec is too long (at most %d bytes)", mostBytes)
+		d.problem(d.at(place{1, 1}), "the spec is too long (at most %d bytes)", mostBytes)
 		return d, nil
 	}
 	for i, r := range content {
 		if r == 0 || r == utf8.RuneError && !strings.HasPrefix(content[i:], "\ufffd") {
-			d.problem(d.src.offset(content, i), "this is not text in UTF-8 (save the file as UTF-8)")
+			d.problem(d.at(d.src.offset(content, i)), "this is not text in UTF-8 (save the file as UTF-8)")
 			return d, nil
 		}
 	}
@@ -67,15 +62,15 @@ func (d *document) unique(n *node) {
 	if n == nil {
 		return
 	}
-	first := map[string]place{}
+	first := map[string]*node{}
 	kept := n.pairs[:0]
 	for _, p := range n.pairs {
 		d.unique(p.value)
-		if before, twice := first[p.key]; twice {
-			d.problem(p.place, "%s is given twice (first in line %d)", p.key, before.line)
+		if before, twice := first[p.key.text]; twice {
+			d.problem(p.key, "%s is given twice (first in line %d)", p.key.text, before.place.line)
 			continue
 		}
-		first[p.key] = p.place
+		first[p.key.text] = p.key
 		kept = append(kept, p)
 	}
 	n.pairs = kept
@@ -84,17 +79,20 @@ func (d *document) unique(n *node) {
 	}
 }
 
-// expression reports the errors of an expression in a text, each at its place
-// in the file.
+// expression reports the errors of an expression in a text, each at its place. what is the key of
+// the text.
 func (d *document) expression(what string, n *node, err error) {
 	for _, e := range parts(err) {
+		message, at := e.Error(), n
 		if fault, ok := e.(*expr.Error); ok && fault.Column > 0 {
-			if p, ok := d.src.within(n, fault.Column); ok {
-				d.problem(p, "%s: %s", what, fault.Message)
-				continue
+			if p, ok := n.src.within(n, fault.Column); ok {
+				message, at = fault.Message, &node{src: n.src, place: p}
 			}
 		}
-		d.problem(n.place, "%s: %v", what, e)
+		if n.place.line > 0 { // an option has its key before it
+			message = what + ": " + message
+		}
+		d.problem(at, "%s", message)
 	}
 }
 

@@ -4,26 +4,28 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// examples are the documents under examples, each with the tables that it is
-// read by: specs, and what stands beside them.
+// examples are the documents under examples, each with the mapping that it is: specs, and what
+// stands beside them.
 var examples = []struct {
 	pattern string
-	tables  []*table
+	is      *jsonschema.Schema
 	runs    bool // by itself, as others say that run it
 }{
-	{"../examples/specs/*.yaml", []*table{specKeys}, true},
-	{"../examples/specs/agents/*.yaml", []*table{specKeys}, false},
-	{"../examples/team/booking.yaml", []*table{specKeys}, false}, // run by the test of cmd/cli
-	{"../examples/specs/policies/*.yaml", []*table{policyKeys}, false},
-	{"../examples/specs/skills/*/SKILL.md", []*table{skillKeys}, false},
-	{"../examples/hyphen/*.json", []*table{hyphenKeys}, true},
-	{"../examples/hyphen/tools.yaml", toolList.tables, false},
-	{"../examples/hyphen/workflows/*.yaml", []*table{specKeys}, false},
+	{"../examples/specs/*.yaml", reference("spec"), true},
+	{"../examples/refunds/agent.yaml", reference("spec"), true},
+	{"../examples/specs/agents/*.yaml", reference("spec"), false},
+	{"../examples/team/booking.yaml", reference("spec"), false}, // run by the test of cmd/cli
+	{"../examples/specs/policies/*.yaml", reference("policy"), false},
+	{"../examples/specs/skills/*/SKILL.md", reference("skill"), false},
+	{"../examples/hyphen/*.json", reference("hyphen"), true},
+	{"../examples/hyphen/tools.yaml", definitions()["spec"].Properties["tools"], false},
+	{"../examples/hyphen/workflows/*.yaml", reference("spec"), false},
 }
 
 // exampleScripts are run by the tests of internal/cli, one for each example.
@@ -43,7 +45,7 @@ func TestExamplesAreRun(t *testing.T) {
 			}
 			names[name] = true
 			if err != nil || !strings.Contains(string(script), " pawl run "+filepath.Base(file)) || !strings.Contains(string(script), "\nstd") {
-				t.Errorf("%s is not run by a test, which looks at what comes of it (write %s/%s.txtar): %v", file, exampleScripts, name, err)
+				t.Errorf("%s is not run by a test, which checks its result (write %s/%s.txtar): %v", file, exampleScripts, name, err)
 			}
 		}
 	}
@@ -69,7 +71,7 @@ func TestExamplesAreRun(t *testing.T) {
 
 // Every key of the language, nested ones too, stands in an example that is run.
 func TestEveryKeyHasAnExample(t *testing.T) {
-	used := map[*table]map[string]bool{}
+	used := map[*jsonschema.Schema]map[string]bool{}
 	for _, kind := range examples {
 		for _, file := range filesLike(t, kind.pattern) {
 			text := readFile(t, file)
@@ -80,13 +82,13 @@ func TestEveryKeyHasAnExample(t *testing.T) {
 			if root == nil || len(d.problems) > 0 {
 				t.Fatal(file, d.problems)
 			}
-			keysIn(t, file, root, kind.tables, used)
+			keysIn(kind.is, root, used)
 		}
 	}
-	for _, one := range append(every(t), skillKeys, policyKeys, policyLimitKeys, policyGateKeys) {
-		for _, k := range one.keys {
-			if !used[one][k.name] {
-				t.Errorf("%s (of %s) stands in no example: put it into one of examples/specs, and look in %s at what comes of it", k.name, one.title, exampleScripts)
+	for name, one := range definitions() {
+		for _, key := range one.PropertyOrder {
+			if !used[one][key] && name != "node" {
+				t.Errorf("%s (of %s) stands in no example: put it into one of examples/specs, and check the result in %s", key, one.Title, exampleScripts)
 			}
 		}
 	}
@@ -95,42 +97,31 @@ func TestEveryKeyHasAnExample(t *testing.T) {
 	}
 }
 
-// keysIn notes the keys of a value that may be a mapping of one of some tables.
-// One with keys of the author's choice is none of them, but may hold some.
-func keysIn(t *testing.T, file string, n *node, tables []*table, used map[*table]map[string]bool) {
-	t.Helper()
-	if len(tables) == 0 {
+// keysIn notes the keys of a value.
+func keysIn(s *jsonschema.Schema, n *node, used map[*jsonschema.Schema]map[string]bool) {
+	of := alternative(s, n)
+	if of == nil {
 		return
 	}
 	for _, item := range n.items {
-		keysIn(t, file, item, tables, used)
-	}
-	var is []*table
-	for _, one := range tables {
-		if len(n.pairs) > 0 && !slices.ContainsFunc(n.pairs, func(p pair) bool { return !slices.Contains(one.names(), p.key) }) {
-			is = append(is, one)
+		if of.Items != nil {
+			keysIn(of.Items, item, used)
 		}
 	}
-	switch len(is) {
-	case 0:
-		for _, p := range n.pairs {
-			keysIn(t, file, p.value, tables, used)
-		}
-	case 1:
-		if used[is[0]] == nil {
-			used[is[0]] = map[string]bool{}
-		}
-		for _, p := range n.pairs {
-			used[is[0]][p.key] = true
-			i := slices.IndexFunc(is[0].keys, func(k key) bool { return k.name == p.key })
-			tables := is[0].keys[i].value.tables
-			if is[0] == stepKeys && slices.Contains([]string{"cases", "default", "do", "parallel"}, p.key) {
-				tables = []*table{stepKeys} // steps stand within steps, which a table cannot say of itself
+	if of == definitions()["node"] {
+		of = definitions()["step"]
+	}
+	for _, p := range n.pairs {
+		switch {
+		case of.Properties[p.key.text] != nil:
+			if used[of] == nil {
+				used[of] = map[string]bool{}
 			}
-			keysIn(t, file, p.value, tables, used)
+			used[of][p.key.text] = true
+			keysIn(of.Properties[p.key.text], p.value, used)
+		case of.AdditionalProperties != nil:
+			keysIn(of.AdditionalProperties, p.value, used)
 		}
-	default:
-		t.Errorf("%s:%d:%d: this may be %s or %s", file, n.place.line, n.place.column, is[0].title, is[1].title)
 	}
 }
 

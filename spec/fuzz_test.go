@@ -1,15 +1,11 @@
 package spec
 
 import (
-	"encoding/json"
-	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strings"
 	"testing"
-	"time"
 
 	"golang.org/x/tools/txtar"
 
@@ -80,8 +76,7 @@ func placed(t *testing.T, err error, name, text string) {
 	}
 }
 
-// readsBack wants an agent to come back from its source and from what pawl show
-// --spec prints of a run of it.
+// readsBack wants an agent to come back from its source.
 func readsBack(t *testing.T, a pawl.Agent, r *Registry) {
 	t.Helper()
 	declared := func(a pawl.Agent) pawl.Declaration {
@@ -103,51 +98,4 @@ func readsBack(t *testing.T, a pawl.Agent, r *Registry) {
 	if diff := declared(b).Differences(was); diff != nil {
 		t.Errorf("by its source it differs in %v", diff)
 	}
-	state := new(pawl.State)
-	state.Fold(pawl.Entry{Run: "run", Seq: 1, Time: time.Unix(1000, 0).UTC(), Event: pawl.RunStarted{Declaration: was, Input: "go", Labels: a.Labels}})
-	shown := Of(state)
-	asJSON, err := json.Marshal(shown)
-	must(t, err)
-	if strings.Contains(string(asJSON), "[redacted") {
-		return // what looks like a secret is not shown
-	}
-	was.ResultKey = "" // which a spec cannot say
-	for name, text := range map[string]string{"shown.yaml": shown.String(), "shown.json": string(asJSON)} {
-		s, err := Parse(name, []byte(text), &Options{Registry: r})
-		if err != nil {
-			t.Fatalf("what is shown of it:\n%s\n%v", text, err)
-		}
-		b, err := s.Agent(r)
-		if err != nil {
-			t.Fatalf("what is shown of it:\n%s\n%v", text, err)
-		}
-		is := declared(b)
-		if diff := is.Differences(was); diff != nil || !maps.Equal(b.Labels, a.Labels) || is.Limits != was.Limits {
-			t.Errorf("what is shown of it differs in %v:\n%s", diff, text)
-		}
-	}
-}
-
-// FuzzShelf: the same of a file of tools, for a loop document that names one.
-func FuzzShelf(f *testing.F) {
-	f.Add("- {name: look, description: Look., command: [./look.sh, -x], input: {type: object}, effect: read, timeout: 5s, approval: required}")
-	f.Add("- {builtin: [ask_human, look], approval: {when: args.question == 5}}\n- {mcp: {name: look, command: [x]}}")
-	f.Add("- {name: look, description: Pick., client: true}\n- {agent: ./look.yaml, name: look}\n- look\n- []")
-	f.Add("[{\"name\": \"look\", \"description\": \"Look.\", \"command\": [\"look\"]}]")
-	const loop = `{"type": "loop", "properties": {"objective": "o", "model": "mechanic", "tools": [{"type": "action", "name": "look"}], "result_key": "r"}}`
-	f.Fuzz(func(t *testing.T, text string) {
-		r := registry()
-		delete(r.Models, "script") // it would read files
-		s, err := Parse("loop.json", []byte(loop), &Options{Registry: r, shelf: &shelf{"tools.yaml", t.TempDir(), text}})
-		if err != nil {
-			placed(t, err, "tools.yaml", text)
-			return
-		}
-		a, err := s.Agent(r)
-		if err != nil {
-			t.Fatalf("parsed, but: %v", err)
-		}
-		s.Warnings(r)
-		readsBack(t, a, r)
-	})
 }

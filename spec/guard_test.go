@@ -28,8 +28,8 @@ hooks: [{log: {format: json}}, retry, steer]
 		t.Errorf("%v: %q", err, m.Declaration().Policies)
 	}
 	s, _ := parseAgent(t, t.TempDir(), least+"hooks: [{log: {format: json}}, retry]\n", nil)
-	if diff := cmp.Diff([]Hook{{Name: "log", JSON: true}, {Name: "retry", Attempts: 3}}, s.Hooks); diff != "" {
-		t.Error(diff)
+	if h := s.Hooks; len(h) != 2 || h[0].Log == nil || h[0].Log.Format != "json" || h[1].Retry == nil {
+		t.Errorf("the hooks are %+v", h)
 	}
 }
 
@@ -73,6 +73,39 @@ func TestDataFlowWithoutTaint(t *testing.T) {
 		}
 		if got != warned {
 			t.Errorf("%swarned: %v", tools, got)
+		}
+	}
+}
+
+// A tool is warned of that is trusted by default and may return what strangers wrote.
+func TestDataFlowThroughTrustedTools(t *testing.T) {
+	const save = "{name: save, description: Saves., command: [cat], trust: untrusted}"
+	for text, want := range map[string]string{
+		"tools: [{builtin: [run_command]}]":                                                                             "run_command can download, ",
+		"tools: [{builtin: [run_command], trust: untrusted}]":                                                           "",
+		"tools: [{builtin: [run_command], trust: trusted}]":                                                             "",
+		"tools: [{builtin: [run_command]}]\ncage: {network: none}":                                                      "",
+		"tools: [{builtin: [read_file]}, {builtin: [fetch]}]":                                                           "",
+		"tools: [{builtin: [list_files, read_file]}, " + save + "]":                                                     "data_flow trusts what read_file reads, and in an earlier run the untrusted save ",
+		"tools: [{builtin: [search_files]}, {mcp: {name: hub, command: [cat]}}]":                                        "data_flow trusts what search_files reads, and in an earlier run the untrusted MCP server hub ",
+		"tools: [{builtin: [search_files]}, {mcp: {name: hub, command: [cat], trusted: true}}]":                         "",
+		"tools: [{builtin: [read_file]}, {name: look, description: x, command: [cat], trust: untrusted, effect: read}]": "",
+		"tools: [{builtin: [read_file]}, " + save + "]\ncage: {files: {read: [.], write: [out]}}":                       "data_flow trusts what read_file reads, ",
+		"tools: [{builtin: [read_file]}, " + save + "]\ncage: {files: {read: [.], write: [/tmp]}}":                      "data_flow trusts what read_file reads, ",
+		"tools: [{builtin: [read_file]}, " + save + "]\ncage: {files: {read: [.], write: [/var/spool]}}":                "",
+		"tools: [{builtin: [read_file]}, " + save + "]\ncage: {files: {read: [.]}}":                                     "",
+	} {
+		for flow, want := range map[string]string{"": "", "guard: {data_flow: true}\n": want} {
+			s, _ := parseAgent(t, t.TempDir(), least+text+"\n"+flow, nil)
+			got := ""
+			for _, w := range s.Warnings(nil) {
+				if strings.Contains(w.Message, "data_flow trusts") {
+					got += w.Message
+				}
+			}
+			if !strings.HasPrefix(got, want) || (got == "") != (want == "") {
+				t.Errorf("%s\n%s: %q, want %q", text, flow, got, want)
+			}
 		}
 	}
 }

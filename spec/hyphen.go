@@ -2,13 +2,15 @@ package spec
 
 import (
 	"cmp"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/expr"
-	"github.com/pawl-run/pawl/progress"
+	"github.com/pawl-run/pawl/tool"
 )
 
 // isHyphen reports whether a document is a Hyphen loop rather than a spec.
@@ -26,44 +28,34 @@ var alwaysThere = map[string]bool{
 	"__complete__": true, "__pause_for_human__": true, "__store_memory__": true, "__retrieve_memory__": true, "__log_progress__": true,
 }
 
-// readHyphen reads a Hyphen loop document.
-func (s *Spec) readHyphen(f fields) {
-	said := f.n.get("properties")
-	if mode := said.get("mode"); mode != nil && mode.text == "foreach" && said.get("objective") == nil {
-		f.problem(mode.place, "mode is %q, a step over the data of a Hyphen workflow and not an agent (a loop document that runs by itself has mode react)", mode.text)
-		s.model.unreadable = true // nothing else is checked
-		return
+// readHyphen reads a Hyphen loop document into the keys of a spec, and reports whether it is one.
+func (s *Spec) readHyphen(root *node) bool {
+	properties := root.get("properties")
+	if mode := properties.get("mode"); mode != nil && mode.text == "foreach" && properties.get("objective") == nil {
+		s.doc.problem(mode, "mode is %q, a step over the data of a Hyphen workflow and not an agent (a loop document that runs by itself has mode react)", mode.text)
+		return false
 	}
-	p := f.fields(hyphenLoopKeys, f.n.get("properties"))
-	s.Input, s.json, s.builtin, s.dir, s.stale = hyphenInput, true, true, s.base, staleWarn
-	s.cage = s.opt.around.to(s.dir)
-	p.word("mode")
-	objective := ""
-	if p.text("objective", &objective); objective != "" {
-		s.prompt = "You are an AI agent. Your objective is:\n" + objective
+	s.doc.check(reference("hyphen"), root, "the Hyphen document")
+	l := decoded[hyphenSpec](root).Properties
+	s.agentSpec = decoded[agentSpec](nil) // with what is usual
+	s.n, s.Name, s.Input.Text, s.Strategy, s.Builtins = properties, agentNameOf(s.path), hyphenInput, pawl.StrategyJSON, true
+	if l.Objective != "" {
+		s.Prompt = "You are an AI agent. Your objective is:\n" + l.Objective
 	}
-	s.model.place = p.n.place
-	if n := p.n.get("model"); n != nil {
-		p.text("model", &s.model.name)
-		s.model.place, s.model.unreadable = n.place, s.model.name == ""
+	s.Model.Name, s.Model.Temperature = l.Model, l.Temperature
+	s.Limits = pawl.Limits{Iterations: l.Iterations, Time: time.Duration(l.TimeoutMS) * time.Millisecond}
+	s.Trace, s.resultKey = l.Trace, l.ResultKey
+	// Hyphen counts all equal turns, Pawl those after the first.
+	s.NoProgress = &progressSpec{Window: max(1, cmp.Or(l.OnStuck.Iterations, 3)-1), Then: l.OnStuck.Action}
+	if l.OnStuck.Action == "retry_with_hint" { // Hyphen ignores the hint with any other action
+		s.NoProgress.Then, s.NoProgress.Hint = "hint", l.OnStuck.Hint
 	}
-	p.temperature(&s.model.sampling)
-	s.Name = agentNameOf(s.path)
-	p.count("max_iterations", &s.limits.Iterations, 1, "10")
-	if s.limits.Iterations > mostIterations {
-		p.problem(p.n.get("max_iterations").place, "max_iterations is %d (the most is %d)", s.limits.Iterations, mostIterations)
+	s.dir = s.base
+	s.cage = s.opt.around
+	if len(l.Tools) > 0 {
+		s.readHyphenTools(l.Tools, s.library())
 	}
-	const most = int(^uint(0)>>1) / int(time.Millisecond)
-	ms := 0
-	if p.count("timeout_ms", &ms, 1, "300000"); ms > most {
-		p.problem(p.n.get("timeout_ms").place, "timeout_ms is %d (the most is %d)", ms, most)
-	} else {
-		s.limits.Time = time.Duration(ms) * time.Millisecond
-	}
-	s.readOnStuck(p)
-	p.flag("include_reasoning_trace", &s.trace)
-	p.text("result_key", &s.resultKey)
-	s.readHyphenTools(p)
+	return true
 }
 
 // agentNameOf returns the name of an agent by that of its file.
@@ -78,142 +70,179 @@ func agentNameOf(path string) string {
 	return cmp.Or(name, "hyphen")
 }
 
-// readOnStuck reads {iterations: 3, action: escalate}. Hyphen counts all equal
-// turns, Pawl those after the first.
-func (s *Spec) readOnStuck(f fields) {
-	turns, then, hint := 3, progress.Fail, ""
-	o := f.fields(hyphenStuckKeys, f.n.get("on_stuck"))
-	o.count("iterations", &turns, 1, "3")
-	choose(o, "action", &then)
-	o.text("hint", &hint)
-	if then != progress.Hint {
-		hint = "" // Hyphen ignores it with any other action
-	}
-	policy := progress.NoProgress(max(1, turns-1), then, hint)
-	s.stuck, s.onStuck = &policy, &node{kind: mapping}
-	s.onStuck.put("window", numberNode(max(1, turns-1)))
-	s.onStuck.put("then", textNode(then.String()))
-	s.onStuck.said("hint", hint)
-}
-
-// readHyphenTools reads the list of tools.
-func (s *Spec) readHyphenTools(f fields) {
-	items := f.items("tools", `[{"type": "action", "name": "lookup_ticket"}]`)
-	if items == nil {
-		return
-	}
-	library := s.library(f.document)
-	first := map[string]int{}
-	for _, item := range items {
-		name := ""
-		t := f.fields(hyphenToolKeys, item)
-		if t.n != item {
-			continue
+// readHyphenTools finds the tools in the library.
+func (s *Spec) readHyphenTools(tools []hyphenTool, library *Spec) {
+	first := map[string]*node{}
+	for _, w := range tools {
+		name, key := w.Name, "name"
+		if w.Type == "workflow" && w.n.get("id") != nil {
+			name, key = w.ID, "id"
 		}
-		kind := t.word("type")
-		at := item.get("name")
-		if id := item.get("id"); kind == "workflow" && id != nil {
-			t.text("id", &name)
-			at = id
-		} else {
-			t.text("name", &name)
-		}
+		at := w.at(key)
 		switch {
-		case kind == "action" && item.get("id") != nil:
-			t.problem(item.get("id").place, "id is for workflows, and this is an action (write name)")
-		case kind == "":
-			continue
-		case at == nil && kind == "action":
-			t.problem(item.place, "the tool has no name (give it one)")
-		case at == nil:
-			t.problem(item.place, "the tool has no id (name the workflow)")
+		case w.Type == "action" && w.n.get("id") != nil:
+			s.doc.problem(w.at("id"), "id is for workflows, and this is an action (write name)")
+		case w.Type == "action" && w.n.get("name") == nil:
+			s.doc.problem(w.n, "the tool has no name (give it one)")
+		case w.Type == "workflow" && at == w.n:
+			s.doc.problem(w.n, "the tool has no id (name the workflow)")
 		}
-		if name == "" {
+		if name == "" || w.Type == "" {
 			continue
 		}
-		if line, twice := first[name]; twice {
-			t.problem(at.place, "the tool %s is there twice (first in line %d)", name, line)
+		if other := first[name]; other != nil {
+			s.doc.problem(at, "the tool %s is there twice (first in line %d)", name, other.place.line)
 			continue
 		}
-		first[name] = at.place.line
+		first[name] = at
 		switch {
-		case kind == "action" && alwaysThere[name]: // some documents declare these tools anyway
-		case kind == "action":
-			s.action(t.document, at, name, library)
-		default:
-			s.workflow(t.document, at, name)
+		case w.Type == "workflow":
+			s.workflow(at, name)
+		case alwaysThere[name]: // some documents declare these tools anyway
+		case library != nil:
+			s.action(at, name, library)
+		case s.opt.Tools == "" && s.opt.shelf == nil: // else the file cannot be read, which is reported
+			s.doc.problem(at, "the action %s is looked up by name (give --tools FILE with a list of tools)", name)
 		}
 	}
 }
 
-// action adds a tool of the library by name.
-func (s *Spec) action(d *document, at *node, name string, library *Spec) {
-	if library == nil {
-		if s.opt.Tools == "" && s.opt.shelf == nil {
-			d.problem(at.place, "the action %s is looked up by name (give --tools FILE with a list of tools)", name)
-		}
-		return // or the file cannot be read, which is reported
-	}
-	gated := func() {
+// action adds a tool of the library by name, with its approval.
+func (s *Spec) action(at *node, name string, library *Spec) {
+	var names []string
+	gated := func(as string) {
 		for _, g := range library.gates {
-			if g.tool == name {
+			if g.tool == as {
 				s.gates = append(s.gates, g)
 			}
 		}
 	}
-	var names []string
-	for _, t := range library.tools {
-		if t.name == name {
-			s.tools = append(s.tools, t)
-			gated()
-			return
+	pick := func(from []pawl.Tool, to *[]pawl.Tool) bool {
+		for _, t := range from {
+			if t.Info().Name == name {
+				*to = append(*to, t)
+				gated(name)
+				return true
+			}
+			names = append(names, t.Info().Name)
 		}
-		names = append(names, t.name)
+		return false
 	}
-	for _, own := range library.own {
-		if own == name {
-			s.own = append(s.own, own)
-			gated()
-			return
-		}
-		names = append(names, own)
+	if pick(library.commands, &s.commands) || pick(library.own, &s.own) {
+		return
 	}
 	for _, a := range library.agents {
 		if a.name() == name {
-			s.agents, s.beyond = append(s.agents, a), append(s.beyond, library.beyond...)
-			s.members, s.untold = append(s.members, library.members...), append(s.untold, library.untold...)
-			gated()
+			s.agents, s.members = append(s.agents, a), append(s.members, library.members...)
+			gated(name)
 			return
 		}
 		names = append(names, a.name())
 	}
 	for _, server := range library.servers {
-		if strings.HasPrefix(name, server.Name+"__") {
-			s.actionOf(server, at, name, library)
-			return
+		if !strings.HasPrefix(name, server.Name+"__") {
+			names = append(names, server.Name+"__TOOL")
+			continue
 		}
-		names = append(names, server.Name+"__TOOL")
+		i := slices.IndexFunc(s.servers, func(m MCPServer) bool { return m.Name == server.Name })
+		if i < 0 {
+			i = len(s.servers)
+			s.servers = append(s.servers, server)
+			gated(server.Name + "__*")
+		}
+		only := *at
+		only.text = name
+		s.servers[i].only = append(s.servers[i].only, &only)
+		return
 	}
-	d.problem(at.place, "there is no tool %s in %s%s", name, library.path, expr.DidYouMean(name, names))
+	s.doc.problem(at, "there is no tool %s in %s%s", name, library.path, expr.DidYouMean(name, names))
 }
 
-// actionOf adds a tool of an MCP server in the library.
-func (s *Spec) actionOf(server MCPServer, at *node, name string, library *Spec) {
-	i := slices.IndexFunc(s.servers, func(m MCPServer) bool { return m.Name == server.Name })
-	if i < 0 {
-		i = len(s.servers)
-		s.servers = append(s.servers, server)
-		if server.Token != "" {
-			s.beyond = append(s.beyond, server.Token)
-		}
-		if o := server.OAuth; o != nil && o.Secret != "" {
-			s.beyond = append(s.beyond, o.Secret)
-		}
-		for _, g := range library.gates {
-			if g.tool == server.Name+"__*" {
-				s.gates = append(s.gates, g)
-			}
-		}
+// shelf is a file of tools that has been read.
+type shelf struct {
+	Path     string `json:"path"`
+	Dir      string `json:"dir"`
+	Document string `json:"document"`
+}
+
+// openShelf reads a file of tools.
+func openShelf(path string) (*shelf, error) {
+	data, err := readSome(path)
+	if err != nil {
+		return nil, err
 	}
-	s.servers[i].only = append(s.servers[i].only, &node{kind: text, text: name, place: at.place})
+	dir, err := filepath.Abs(filepath.Dir(path))
+	return &shelf{path, dir, string(data)}, err
+}
+
+// library reads the file of tools given in the options, a list as under tools
+// in a spec; paths in it are relative to it. Nil: there is no file.
+func (s *Spec) library() *Spec {
+	if s.opt.shelf == nil {
+		if s.opt.Tools == "" {
+			return nil
+		}
+		opened, err := openShelf(s.opt.Tools)
+		if err != nil {
+			s.doc.problem(option("tools", ""), "%v", err)
+			return nil
+		}
+		s.opt.shelf = opened
+	}
+	from := s.opt.shelf
+	own, root := readDocument(from.Path, from.Document)
+	l := &Spec{path: from.Path, base: from.Dir, dir: from.Dir, opt: Options{Registry: s.opt.Registry}, doc: own, family: s.family, names: map[string]*node{}}
+	l.n = &node{kind: mapping, src: own.src}
+	l.cage = s.opt.around
+	if root != nil {
+		l.n.pairs = []pair{{&node{text: "tools"}, root}}
+		own.check(definitions()["spec"].Properties["tools"], root, "the file of tools")
+		l.agentSpec = decoded[agentSpec](l.n)
+		l.readTools()
+	}
+	s.doc.problems = append(s.doc.problems, own.problems...)
+	s.shelved = l
+	return l
+}
+
+// workflow adds a workflow as a tool.
+func (s *Spec) workflow(at *node, id string) {
+	if s.opt.Workflows == "" {
+		s.doc.problem(at, "the workflow %s is looked up by name (give --workflows DIR with a spec of that name)", id)
+		return
+	}
+	if !toolName.MatchString(id) || strings.HasPrefix(id, "__") {
+		s.doc.problem(at, "the workflow %q cannot be a tool of that name (use 1 to 64 letters, digits, _ or -)", id)
+		return
+	}
+	dir, err := filepath.Abs(s.opt.Workflows)
+	if err != nil {
+		s.doc.problem(at, "the workflow %s: %v", id, err)
+		return
+	}
+	for _, ext := range []string{".yaml", ".yml", ".json"} {
+		file := *at
+		if file.text = filepath.Join(dir, id+ext); !s.family.has(file.text) {
+			continue
+		}
+		w := delegate{options: tool.AgentOptions{Name: id}}
+		if w.spec = s.member(&file); w.spec == nil {
+			return
+		}
+		if w.spec.Description == "" {
+			w.options.Description = "Runs the workflow " + id + "."
+		}
+		s.agents = append(s.agents, w)
+		return
+	}
+	s.doc.problem(at, "there is no workflow %s in %s (put a spec there, as %s.yaml)", id, s.opt.Workflows, id)
+}
+
+// has reports whether a file exists.
+func (m *family) has(path string) bool {
+	if _, ok := m.files[path]; ok || m.known {
+		return ok
+	}
+	_, err := os.Stat(path)
+	return err == nil
 }

@@ -2,7 +2,9 @@ package spec
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/pawl-run/pawl/internal/wire"
@@ -11,55 +13,54 @@ import (
 // readJSON reads a strict JSON document. The YAML reader could read it, but
 // accepts trailing commas and misplaces tokens after a tab.
 func (d *document) readJSON() *node {
-	r := wire.NewReader([]byte(d.text))
-	n := d.jsonValue(&r, 0)
-	err, ok := errors.AsType[*wire.Error](r.Done())
-	switch {
-	case !ok:
-		return n
-	case len(d.problems) > 0: // the values are nested too deep
-	case err.Offset >= len(strings.TrimRight(d.text, " \t\r\n")):
-		d.problem(d.src.offset(d.text, len(d.text)), "the document ends before its value does")
-	default:
-		d.problem(d.src.offset(d.text, err.Offset), "%v%s", err.Err, usualCause(d.text[err.Offset]))
+	doc := []byte(d.text)
+	if err, ok := errors.AsType[*wire.Error](wire.Check(doc, wire.MaxDepth-mostDepth-1)); ok {
+		at := d.at(d.src.offset(d.text, err.Offset))
+		switch {
+		case err.Err == wire.ErrTooDeep:
+			d.problem(at, "values are nested too deep (at most %d levels)", mostDepth)
+		case err.Offset >= len(strings.TrimRight(d.text, " \t\r\n")):
+			d.problem(at, "the document ends before its value does")
+		default:
+			d.problem(at, "%v%s", err.Err, usualCause(d.text[err.Offset]))
+		}
+		return nil
 	}
-	return nil
+	tokens := slices.Collect(wire.Tokens(doc))
+	return d.jsonValue(&tokens)
 }
 
-// jsonValue reads one value. After an error, which r keeps, it is incomplete.
-func (d *document) jsonValue(r *wire.Reader, depth int) *node {
-	n := &node{place: d.src.offset(d.text, r.Offset())}
-	if depth > mostDepth {
-		d.problem(n.place, "values are nested too deep (at most %d levels)", mostDepth)
-		r.FailAt(r.Offset(), wire.TooDeep)
-		return n
+// jsonValue takes the tokens of one value.
+func (d *document) jsonValue(tokens *[]wire.Token) *node {
+	take := func() wire.Token {
+		t := (*tokens)[0]
+		*tokens = (*tokens)[1:]
+		return t
 	}
-	switch r.Kind() {
+	t := take()
+	n := d.at(d.src.offset(d.text, t.Start))
+	switch t.Kind {
 	case '{':
 		n.kind = mapping
-		for r.Open(); r.More(); {
-			at, key := d.src.offset(d.text, r.Offset()), string(r.Key())
-			n.pairs = append(n.pairs, pair{key, at, d.jsonValue(r, depth+1)})
+		for t = take(); t.Kind != '}'; t = take() {
+			key := d.at(d.src.offset(d.text, t.Start))
+			key.text = t.Text
+			n.pairs = append(n.pairs, pair{key, d.jsonValue(tokens)})
 		}
 	case '[':
 		n.kind = list
-		for r.List(); r.Element(); {
-			n.items = append(n.items, d.jsonValue(r, depth+1))
+		for (*tokens)[0].Kind != ']' {
+			n.items = append(n.items, d.jsonValue(tokens))
 		}
+		take()
 	case '"':
-		n.kind, n.style, n.text = text, double, r.String()
+		n.kind, n.style, n.text = text, double, t.Text
 	case '0':
-		n.kind, n.text = number, string(r.Number())
-		n.word = n.text
+		n.kind, n.text, n.word = number, t.Text, t.Text
 	case 't':
-		n.kind, n.text = boolean, "false"
-		if r.Bool() {
-			n.text = "true"
-		}
-		n.word = n.text
+		n.kind, n.text, n.word = boolean, t.Text, t.Text
 	default:
 		n.kind = null
-		r.Skip()
 	}
 	return n
 }
@@ -82,4 +83,16 @@ func usualCause(sign byte) string {
 func quote(b *bytes.Buffer, s string) {
 	raw, _ := wire.Marshal(s) // a string always has a JSON form
 	b.Write(raw)
+}
+
+// JSON converts the document of a spec, in YAML or JSON by the name of its file, to JSON with the
+// keys in order. It does not check the content. The error is [Problems].
+func JSON(name string, data []byte) (json.RawMessage, error) {
+	d, root := readDocument(name, string(data))
+	if err := d.problems.sorted().asError(); err != nil || root == nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	root.json(&b)
+	return b.Bytes(), nil
 }

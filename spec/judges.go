@@ -1,127 +1,180 @@
 package spec
 
 import (
+	"maps"
+	"strings"
+
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/approval"
+	"github.com/pawl-run/pawl/guard"
 	"github.com/pawl-run/pawl/judge"
+	"github.com/pawl-run/pawl/progress"
+	"github.com/pawl-run/pawl/tool/skill"
 	"github.com/pawl-run/pawl/window"
 )
 
-// judges is the configuration of the policies that judge.
-type judges struct {
-	reflexion *judge.ReflexionOptions
-	grounding *judge.GroundingOptions
-	steer     *judge.SteerOptions
-	policy    string // the text by which calls are judged
-	causal    bool
-	context   *window.Options
-	models    map[any]seat // of the options above
-}
-
-// seat is the name and place of a judge's model in a spec.
-type seat struct {
-	name  string
-	place place
-}
-
-// readJudge reads {reflexion: {every: 1, …}, grounding: {…}, causal: true}.
-func (s *Spec) readJudge(f fields) {
-	s.judges.models = map[any]seat{}
-	n := f.n.get("judge")
-	if n == nil {
-		return
-	}
-	j := f.fields(judgeKeys, n)
-	j.flag("causal", &s.judges.causal)
-	if r, ok := j.part("reflexion", "{every: 1}", reflexionKeys); ok {
-		o := &judge.ReflexionOptions{}
-		r.countOr("every", &o.Every, "1") // none: judge only after errors and loops
-		o.IgnoreErrors, o.IgnoreLoops = r.off("on_error"), r.off("on_loop")
-		if o.Every < 0 && o.IgnoreErrors && o.IgnoreLoops {
-			r.problem(r.n.place, "reflexion never judges (write every: 1, on_error: true or on_loop: true)")
+// policies adds the spec's policies to the agent, but for those that judge.
+func (s *Spec) policies(a *pawl.Agent) {
+	add := func(p pawl.Policy) { a.Policies = append(a.Policies, p) }
+	for _, k := range s.skills {
+		if k.Allowed != nil {
+			add(skill.Policy(s.skills...))
+			break
 		}
-		s.judges.reflexion = o
-		s.judgedBy(r, "model", o)
 	}
-	if g, ok := j.part("grounding", "{model: anthropic/claude-sonnet-5-5}", groundingKeys); ok {
-		o := &judge.GroundingOptions{}
-		g.countOr("replans", &o.Replans, "2")
-		g.flag("strict", &o.Strict)
-		s.judges.grounding = o
-		s.judgedBy(g, "model", o)
+	if p := s.NoProgress; p != nil {
+		then := progress.Fail
+		pick(p.Then, &then, "fail", "escalate", "hint")
+		add(progress.NoProgress(p.Window, then, p.Hint))
 	}
-}
-
-// part reads a key that holds a mapping, or true for an empty one.
-func (f fields) part(key, example string, t *table) (fields, bool) {
-	n := f.n.get(key)
-	switch {
-	case n == nil || n.kind == boolean && n.text == "false":
-		return f, false
-	case n.kind == boolean:
-		return fields{f.document, &node{kind: mapping, place: n.place}, t}, true
-	case n.kind != mapping && n.kind != 0:
-		f.problem(n.place, "%s is %v (write %s, or true)", key, n.kind, example)
-		return f, false
+	for _, g := range s.gates {
+		add(g.policy)
 	}
-	return f.fields(t, n), true
-}
-
-// judgedBy reads the model of a judge, whose options are o.
-func (s *Spec) judgedBy(f fields, key string, o any) {
-	var m seat
-	if f.text(key, &m.name); m.name != "" {
-		m.place = f.n.get(key).place
-		s.judges.models[o] = m
+	if s.Plan {
+		a.Tools = append(a.Tools, approval.PresentPlan())
+		add(approval.Plan())
+	}
+	a.Policies = append(a.Policies, s.registered...)
+	if rules := s.rules(); len(rules) > 0 {
+		add(guard.New(rules...))
+	}
+	if s.guarded() {
+		add(guard.DataFlow(&guard.DataFlowOptions{Hosts: s.Fetch.Allow, Strict: s.Guard.DataFlow == "strict"}))
 	}
 }
 
-// readSteer reads {policy: …, model: …, writes_only: false, ask: true}.
-func (s *Spec) readSteer(f fields) {
-	o := &judge.SteerOptions{Ask: true}
-	f.text("policy", &s.judges.policy)
-	f.flag("writes_only", &o.WritesOnly)
-	f.flag("ask", &o.Ask)
-	s.judges.steer = o
-	s.judgedBy(f, "model", o)
+// rules returns the rules of the guard.
+func (s *Spec) rules() (rules []guard.Rule) {
+	for _, rule := range []struct {
+		do   string
+		make func(guard.Action) guard.Rule
+	}{
+		{s.Guard.PII, func(do guard.Action) guard.Rule { return guard.PII(do) }},
+		{s.Guard.Secrets, guard.Secrets},
+		{s.Guard.Injection, guard.Injection},
+	} {
+		do := guard.Action(0)
+		if pick(rule.do, &do, "redact", "block", "warn"); do > 0 {
+			rules = append(rules, rule.make(do))
+		}
+	}
+	if len(s.Guard.Topics) > 0 {
+		rules = append(rules, guard.Topics(guard.Block, s.Guard.Topics...))
+	}
+	if t := s.Topics; t != nil && len(t.Deny) > 0 {
+		do := guard.Block
+		if t.Then == "retry" {
+			do = guard.Retry
+		}
+		rules = append(rules, guard.Topics(do, t.Deny...))
+	}
+	return rules
 }
+
+// checkTopics reports topics without words.
+func (s *Spec) checkTopics() {
+	for _, path := range [][]string{{"guard", "topics"}, {"topics", "deny"}} {
+		var topics []string
+		at, _ := s.n.follow(path...)
+		for _, n := range at.items {
+			topics = append(topics, n.text)
+		}
+		if len(topics) == 0 {
+			continue
+		}
+		if err := guard.New(guard.Topics(guard.Block, topics...)).Check(pawl.Agent{}); err != nil {
+			s.doc.problem(at.items[0], "%s: %s (write words)", path[1], strings.TrimPrefix(err.Error(), "guard: "))
+		}
+	}
+}
+
+// checkHooks reports hooks that are there twice.
+func (s *Spec) checkHooks() {
+	seen := map[string]bool{}
+	for _, h := range s.Hooks {
+		key := h.n.pairs[0].key.text
+		if seen[key] {
+			s.doc.problem(h.n, "the hook %s is there twice (drop one)", key)
+		}
+		seen[key] = true
+	}
+}
+
+// HooksOf returns the hooks in the source of an agent: none if the source is
+// not of a spec.
+func HooksOf(source string) []Hook { return readAgain(source).Hooks }
+
+// judgeModels are where a spec names the models of its judges and summaries.
+var judgeModels = []string{"hooks.*.steer.model", "judge.reflexion.model", "judge.grounding.model", "context.summary_model"}
 
 // judge adds the policies that judge, each with its model. A model shared by
 // several is created once.
 func (s *Spec) judge(d *document, r *Registry, a *pawl.Agent) {
 	made := map[string]pawl.Model{}
-	model := func(o any) pawl.Model {
-		m, ok := s.judges.models[o]
+	model := func(in mark, key, name string) pawl.Model {
 		switch {
-		case !ok:
+		case name == "":
 			return nil
 		case r == nil:
 			return standIn{}
-		case made[m.name] == nil:
-			made[m.name] = s.make(d, r, m.name, s.base, m.place, &a.Limits)
+		case made[name] == nil:
+			made[name] = s.make(d, r, in.at(key), s.base, &a.Limits)
 		}
-		return made[m.name]
+		return made[name]
 	}
-	if o := s.judges.steer; o != nil {
-		steer := *o
-		steer.Model = model(o)
-		a.Policies = append(a.Policies, judge.Steer(s.judges.policy, &steer))
+	add := func(p pawl.Policy) { a.Policies = append(a.Policies, p) }
+	for _, h := range s.Hooks {
+		if w := h.Steer; w != nil {
+			add(judge.Steer(w.Policy, &judge.SteerOptions{Model: model(w.mark, "model", w.Model), WritesOnly: w.WritesOnly, Ask: w.Ask}))
+		}
 	}
-	if o := s.judges.reflexion; o != nil {
-		reflexion := *o
-		reflexion.Model = model(o)
-		a.Policies = append(a.Policies, judge.Reflexion(&reflexion))
+	if w := s.Judge.Reflexion; w != nil {
+		add(judge.Reflexion(&judge.ReflexionOptions{
+			Model: model(w.mark, "model", w.Model), Every: orNone(w.Every), IgnoreErrors: !w.OnError, IgnoreLoops: !w.OnLoop,
+		}))
 	}
-	if o := s.judges.grounding; o != nil {
-		grounding := *o
-		grounding.Model = model(o)
-		a.Policies = append(a.Policies, judge.Grounding(&grounding))
+	if w := s.Judge.Grounding; w != nil {
+		add(judge.Grounding(&judge.GroundingOptions{Model: model(w.mark, "model", w.Model), Strict: w.Strict, Replans: orNone(w.Replans)}))
 	}
-	if s.judges.causal {
-		a.Policies = append(a.Policies, judge.Causal())
+	if s.Judge.Causal {
+		add(judge.Causal())
 	}
-	if o := s.judges.context; o != nil {
-		compact := *o
-		compact.Model = model(o)
-		a.Policies = append(a.Policies, window.Compact(&compact))
+	if w := s.Context; w != nil {
+		add(window.Compact(&window.Options{
+			Model: model(w.mark, "summary_model", w.SummaryModel), Keep: orNone(w.Keep), MaxTokens: w.MaxTokens, Never: w.Compact == "never",
+		}))
 	}
+}
+
+// orNone returns a number as options of Go have it, where zero is the default and -1 none.
+func orNone(n int) int {
+	if n == 0 {
+		return -1
+	}
+	return n
+}
+
+// pick sets a constant to the number of a word among words, from 1.
+func pick[T ~int](word string, to *T, words ...string) {
+	for i, known := range words {
+		if word == known {
+			*to = T(i + 1)
+		}
+	}
+}
+
+// labelled returns the trust in the results of builtin tools, and in those of tools of servers.
+func (s *Spec) labelled(tools []pawl.Tool) map[string]pawl.Trust {
+	trust := maps.Clone(s.trust)
+	for _, server := range s.servers {
+		for _, t := range tools {
+			if name := t.Info().Name; server.trust > 0 && strings.HasPrefix(name, server.Name+"__") {
+				if trust == nil {
+					trust = map[string]pawl.Trust{}
+				}
+				trust[name] = server.trust
+			}
+		}
+	}
+	return trust
 }

@@ -33,7 +33,7 @@ func sellers(now time.Time) *Registry {
 			"anthropic": at("https://api.anthropic.com"), "openai": at("https://eu.api.openai.com/v1"), "google": at("https://gateway.example.com"),
 			"desk": at("https://gateway.example.com"), "mechanic": at(""),
 		},
-		Endpoints: map[string]Endpoint{"desk": {Wire: "anthropic", Prices: map[string]pawl.Price{"small": {Input: 3}}}, "google": {Unpriced: true}},
+		Endpoints: map[string]Endpoint{"desk": {Wire: "anthropic", Prices: map[string]pawl.Price{"small": {Input: 3}}}, "google": {Price: "none"}},
 		Wire:      func(e Endpoint, name string) (pawl.Model, error) { return at(e.BaseURL)(name) },
 		Now:       func() time.Time { return now },
 	}
@@ -216,7 +216,7 @@ func TestPricesOfProviders(t *testing.T) {
 		t.Error(err)
 	}
 	all, err := Endpoints(filepath.Join(t.TempDir(), "providers.yaml"), []byte(strings.Replace(providers, "openai: {", "own: {wire: openai, base_url: \"http://localhost\", ", 1)), sellers(sheet.AsOf()))
-	if err != nil || len(all) != 2 || !all["anthropic"].Unpriced || all["anthropic"].Wire != "" || all["own"].Prices["x"].Input != 7 || all["own"].Wire != "openai" {
+	if err != nil || len(all) != 2 || all["anthropic"].Price != "none" || all["anthropic"].Wire != "" || all["own"].Prices["x"].Input != 7 || all["own"].Wire != "openai" {
 		t.Errorf("the file of the user has %+v, %v", all, err)
 	}
 }

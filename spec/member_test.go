@@ -62,9 +62,8 @@ func TestRecordedMembers(t *testing.T) {
 	if source == a.Source {
 		t.Fatal(a.Source)
 	}
-	if _, err := ParseSource(source, &Options{Registry: registry()}); err != nil {
-		t.Error(err)
-	}
+	_, err := ParseSource(source, &Options{Registry: registry()})
+	must(t, err)
 }
 
 // Checking a spec warns of what its agents' specs lack as well.
@@ -101,7 +100,7 @@ func TestRatesOfMembers(t *testing.T) {
 	s, err := Parse(filepath.Join(dir, "spec.yaml"), []byte(text), nil)
 	must(t, err)
 	want := map[string]engine.Rate{"mechanic": {Requests: 3}, "script": {Tokens: 2}}
-	for from, got := range map[string]map[string]engine.Rate{"the spec": s.Rates, "its source": RatesOf(s.record(nil))} {
+	for from, got := range map[string]map[string]engine.Rate{"the spec": s.rates(), "its source": RatesOf(s.record(nil))} {
 		if !maps.Equal(got, want) {
 			t.Errorf("the rates of %s are %v", from, got)
 		}

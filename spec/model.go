@@ -10,158 +10,116 @@ import (
 	"github.com/pawl-run/pawl/internal/sheet"
 )
 
-// readModel reads the model: a name, or a mapping.
-func (s *Spec) readModel(f fields) {
-	n := f.n.get("model")
-	switch {
-	case n == nil:
-		s.model.place = f.n.place
-		return
-	case n.kind == text:
-		f.text("model", &s.model.name)
-		s.model.place = n.place
-		return
-	case n.kind != mapping:
-		if n.kind != 0 {
-			f.problem(n.place, "model is %v (write a name such as anthropic/claude-sonnet-5-5, or a mapping with name)", n.kind)
+// sampling returns the settings of the model. A temperature of zero leaves it to the provider, and
+// a negative one is exactly zero.
+func (m *modelSpec) sampling() pawl.Sampling {
+	all := pawl.Sampling{MaxTokens: m.MaxTokens, Effort: m.Effort, Cache: strings.TrimPrefix(m.Cache, "auto")}
+	if m.Temperature != nil {
+		if all.Temperature = *m.Temperature; all.Temperature == 0 {
+			all.Temperature = -1
 		}
-		s.model.unreadable = true
-		return
 	}
-	m := f.fields(modelKeys, n)
-	s.model.place = n.place
-	if name := n.get("name"); name != nil {
-		s.model.place = name.place
-	}
-	m.text("name", &s.model.name)
-	sampling := &s.model.sampling
-	m.temperature(sampling)
-	m.count("max_tokens", &sampling.MaxTokens, 1, "16384")
-	sampling.Effort = m.word("effort")
-	if sampling.Cache = m.word("cache"); sampling.Cache == "auto" {
-		sampling.Cache = ""
-	}
-	names, at := m.words("fallback", "[openai/gpt-6.2-sol]")
-	for i, name := range names {
-		s.model.fallback = append(s.model.fallback, model{name: name, place: at[i].place})
-	}
+	return all
 }
 
-// temperature reads the sampling temperature.
-func (f fields) temperature(to *pawl.Sampling) {
-	if f.measure("temperature", &to.Temperature, "0.2") && to.Temperature == 0 {
-		to.Temperature = -1 // zero leaves it to the provider, negative is exactly zero
-	}
-}
-
-// modelName returns the name of the model, and the directory of its files.
-func (s *Spec) modelName(r *Registry) (name, dir string) {
+// modelName returns the name of the model where it is given, and the directory of its files; empty
+// for an option.
+func (s *Spec) modelName(r *Registry) (name *node, dir string) {
 	switch {
 	case s.opt.Model != "":
-		return s.opt.Model, ""
-	case s.model.name != "":
-		return s.model.name, s.base
-	case r != nil:
-		return r.Default, ""
+		return option("model", s.opt.Model), ""
+	case s.Model.Name != "":
+		return s.at("model", "name"), s.base
+	case s.Demo(r):
+		demo := *s.at("model", "demo")
+		demo.text = scriptProvider + ":" + demo.text
+		return &demo, s.base
 	}
-	return "", ""
+	return option("model", r.program().Default), ""
+}
+
+// fallbacks are where the fallback models are named. A model named on the command line has none.
+func (s *Spec) fallbacks() []*node {
+	if s.opt.Model != "" {
+		return nil
+	}
+	return s.n.all("model.fallback.*")
+}
+
+// Demo reports whether a script takes the place of the model, because no model is named and the
+// registry has no default.
+func (s *Spec) Demo(r *Registry) bool {
+	return s.Model.Demo != "" && s.opt.Model == "" && s.Model.Name == "" && r.program().Default == ""
 }
 
 // makeModel creates the model, or a placeholder if that fails. Its price may
 // change the limits.
 func (s *Spec) makeModel(d *document, r *Registry, caller pawl.Model, limits *pawl.Limits) pawl.Model {
-	if s.model.name == "" && s.family.member() {
+	if s.Model.Name == "" && s.family.member() {
 		if caller == nil { // the caller is not known yet
 			return standIn{}
 		}
 		name := describe(caller).Name
-		provider, short, _ := strings.Cut(name, "/")
-		_, fixed := caller.(priced) // by the spec that names it, so its price is not the table's
-		return s.atPrice(d, caller, charge{given: name, name: short, outdated: !fixed && s.outdated(r, provider, short)}, limits)
+		m := named{at: option("model", name)}
+		m.provider, m.name, _ = strings.Cut(name, "/")
+		if _, fixed := caller.(priced); r != nil && !fixed { // else its price is not the sheet's
+			s.list(r, &m)
+		}
+		return s.atPrice(d, caller, m, limits)
 	}
-	if r == nil || s.model.unreadable && s.opt.Model == "" {
+	if r == nil || s.at("model", "name").kind == 0 && s.opt.Model == "" {
 		return standIn{}
 	}
 	given, dir := s.modelName(r)
 	if s.asksNobody() {
 		return nil
 	}
-	if given == "" {
-		d.problem(s.model.place, "the spec names no model, and there is no default (write model: PROVIDER/NAME)")
+	if given.text == "" {
+		d.problem(s.at("model"), "the spec names no model, and there is no default (write model: PROVIDER/NAME)")
 		return standIn{}
 	}
-	return s.make(d, r, given, dir, s.model.place, limits)
+	return s.make(d, r, given, dir, limits)
 }
 
 // asksNobody reports whether the spec is a workflow without a model and without
 // a step that needs one.
 func (s *Spec) asksNobody() bool {
-	needs := func(d delegate) bool { return d.spec.model.name == "" && !d.spec.asksNobody() }
-	return s.flow != nil && !s.flow.asks && s.model.name == "" && s.opt.Model == "" && !slices.ContainsFunc(s.agents, needs)
+	needs := func(d delegate) bool { return d.spec.Model.Name == "" && !d.spec.asksNobody() }
+	return s.flow != nil && !s.flow.asks && s.Model.Name == "" && s.opt.Model == "" && !slices.ContainsFunc(s.agents, needs)
 }
 
-// makeFallback creates the fallback models. A model named on the command line
-// has none.
-func (s *Spec) makeFallback(d *document, r *Registry, limits *pawl.Limits) (all []pawl.Model) {
-	if r == nil || s.opt.Model != "" {
-		return nil
+// make creates the model that is named at a place.
+func (s *Spec) make(d *document, r *Registry, at *node, dir string, limits *pawl.Limits) pawl.Model {
+	m, err := s.lookup(r, at, dir)
+	var model pawl.Model
+	if err == nil {
+		if model, err = s.known(r).Models[m.provider](m.name); err != nil {
+			err = fmt.Errorf("model %s: %w", at.text, err)
+		} else if model == nil {
+			err = fmt.Errorf("model %s: the provider has no model of that name", at.text)
+		} else {
+			err = s.unknown(r, model, m)
+		}
 	}
-	for _, m := range s.model.fallback {
-		all = append(all, s.make(d, r, m.name, s.base, m.place, limits))
-	}
-	return all
-}
-
-// make creates the model with a name at a place.
-func (s *Spec) make(d *document, r *Registry, given, dir string, at place, limits *pawl.Limits) pawl.Model {
-	bad := func(err error) pawl.Model {
-		d.about(dir == "", "model", at, "%v", err)
+	if err != nil {
+		d.problem(at, "%v", err)
 		return standIn{}
 	}
-	r = s.known(r)
-	provider, name, err := r.resolve(given, dir)
-	if err != nil {
-		return bad(err)
-	}
-	model, err := r.Models[provider](name)
-	switch {
-	case err != nil:
-		return bad(fmt.Errorf("model %s: %w", given, err))
-	case model == nil:
-		return bad(fmt.Errorf("model %s: the provider has no model of that name", given))
-	}
-	c := charge{given: given, name: name, outdated: s.outdated(r, provider, name), by: s.entries(r, provider)}
-	if err := s.unknown(r, model, provider, c); err != nil {
-		return bad(err)
-	}
-	return s.atPrice(d, model, c, limits)
-}
-
-// A charge is what a model is priced by, besides its own description.
-type charge struct {
-	given    string     // its name in the spec
-	name     string     // its name at the provider
-	by       []Endpoint // the entries of the provider, that of the spec first
-	outdated bool       // the sheet has its price, and is too old
-}
-
-// entries returns what the spec and the user say about a provider.
-func (s *Spec) entries(r *Registry, provider string) []Endpoint {
-	return []Endpoint{s.endpoints[provider], r.Endpoints[provider]}
+	return s.atPrice(d, model, m, limits)
 }
 
 // atPrice returns a model with its price in this spec: the spec's own, or that of the model
 // sheet, to which price_staleness applies if it is outdated.
-func (s *Spec) atPrice(d *document, model pawl.Model, c charge, limits *pawl.Limits) pawl.Model {
-	info, given := describe(model), c.given
-	price, own := s.price(c, info)
+func (s *Spec) atPrice(d *document, model pawl.Model, m named, limits *pawl.Limits) pawl.Model {
+	info, given := describe(model), m.at.text
+	price, own := s.price(m, info)
 	if own {
 		model = priced{model, price}
-	} else if c.outdated && price != nil {
-		switch s.stale {
-		case staleRefuse:
-			d.problem(s.root.get("price_staleness").place, "the price of %s is of %s, more than 30 days ago (give it under prices, or a newer sheet in PAWL_MODELS)", given, sheet.AsOf().Format(time.DateOnly))
-		case staleTokenOnly:
+	} else if m.outdated && price != nil {
+		switch s.PriceStaleness {
+		case "refuse":
+			d.problem(s.at("price_staleness"), "the price of %s is of %s, more than 30 days ago (give it under prices, or a newer sheet in PAWL_MODELS)", given, sheet.AsOf().Format(time.DateOnly))
+		case "token-only":
 			price, model = nil, priced{model, nil}
 			limits.Cost = 0
 		}
@@ -171,12 +129,15 @@ func (s *Spec) atPrice(d *document, model pawl.Model, c charge, limits *pawl.Lim
 		if info.Endpoint != "" {
 			where = " at " + info.Endpoint
 		}
-		d.about(s.opt.Limits.Cost != 0, "limits", s.find("limits", "cost"),
-			"cost is $%.2f, but the model %s%s has no price (give it one under prices, or drop the ceiling)", limits.Cost, given, where)
+		at := s.at("limits", "cost")
+		if s.opt.Limits.Cost != 0 {
+			at = option("limits", "")
+		}
+		d.problem(at, "cost is $%.2f, but the model %s%s has no price (give it one under prices, or drop the ceiling)", limits.Cost, given, where)
 	}
 	for _, b := range s.Budgets {
 		if b.Cost > 0 && price == nil {
-			d.problem(s.find("budgets"), "%s cannot be enforced, since the model %s has no price (give it one under prices, or limit tokens)", b, given)
+			d.problem(s.at("budgets"), "%s cannot be enforced, since the model %s has no price (give it one under prices, or limit tokens)", b, given)
 			break
 		}
 	}
@@ -185,34 +146,20 @@ func (s *Spec) atPrice(d *document, model pawl.Model, c charge, limits *pawl.Lim
 
 // price returns the price of a model, nil if it has none, and whether the spec or the entry of
 // its provider says so.
-func (s *Spec) price(c charge, info pawl.ModelInfo) (*pawl.Price, bool) {
+func (s *Spec) price(m named, info pawl.ModelInfo) (*pawl.Price, bool) {
 	_, short, _ := strings.Cut(info.Name, "/")
-	for _, key := range []string{c.given, info.Name, c.name, short} {
-		if p, ok := s.prices[key]; ok {
+	for _, key := range []string{m.at.text, info.Name, m.name, short} {
+		if p, ok := s.Prices[key]; ok {
 			return &p, true
 		}
 	}
-	for _, e := range c.by {
-		if p, ok := e.Prices[c.name]; ok {
+	for _, e := range m.by {
+		if p, ok := e.Prices[m.name]; ok {
 			return &p, true
 		}
-		if e.Unpriced {
+		if e.Price == "none" {
 			return nil, true
 		}
 	}
 	return info.Price, false
-}
-
-// find returns the place of the value at a path of keys, or of its nearest
-// ancestor.
-func (s *Spec) find(keys ...string) place {
-	n := s.root
-	for _, key := range keys {
-		next := n.get(key)
-		if next == nil {
-			break
-		}
-		n = next
-	}
-	return n.place
 }

@@ -3,6 +3,7 @@ package spec
 import (
 	"bytes"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -10,18 +11,16 @@ import (
 type node struct {
 	kind  kind
 	style style
+	src   *source // the text that it stands in
 	place place
+	wrong bool   // of a mapping: something in it does not fit the schema
 	text  string // a text's value, a number's or boolean's JSON
 	word  string // a number or boolean as written
 	pairs []pair
 	items []*node
 }
 
-type pair struct {
-	key   string
-	place place // the key's place
-	value *node
-}
+type pair struct{ key, value *node }
 
 // place is a position in a file, both counted from 1.
 type place struct{ line, column int }
@@ -60,7 +59,7 @@ func (n *node) get(key string) *node {
 		return nil
 	}
 	for _, p := range n.pairs {
-		if p.key == key {
+		if p.key.text == key {
 			return p.value
 		}
 	}
@@ -90,9 +89,53 @@ func (n *node) all(path string) []*node {
 	return slices.DeleteFunc(found, func(at *node) bool { return at == nil })
 }
 
-// drop removes a key.
-func (n *node) drop(key string) {
-	n.pairs = slices.DeleteFunc(n.pairs, func(p pair) bool { return p.key == key })
+// follow goes along keys and indexes as far as there are values. It returns the last value, and
+// how many it went along.
+func (n *node) follow(path ...string) (*node, int) {
+	for i, key := range path {
+		next := n.get(key)
+		if k, err := strconv.Atoi(key); err == nil && k >= 0 && k < len(n.items) {
+			next = n.items[k]
+		}
+		if next == nil {
+			return n, i
+		}
+		n = next
+	}
+	return n, len(path)
+}
+
+// list returns the items of a value, which may be missing.
+func (n *node) list() []*node {
+	if n == nil {
+		return nil
+	}
+	return n.items
+}
+
+// keys returns the keys and values of a value, which may be missing.
+func (n *node) keys() []pair {
+	if n == nil {
+		return nil
+	}
+	return n.pairs
+}
+
+// A mark is the part of a decoded mapping that knows where it stands. A mapping that is missing
+// has none.
+type mark struct{ n *node }
+
+func (m *mark) put(n *node) { m.n = n }
+
+// at returns the value at a path of keys and indexes, or the nearest around it.
+func (m *mark) at(path ...string) *node {
+	n, _ := m.n.follow(path...)
+	return n
+}
+
+// option returns a value that was given as an option, such as by a flag.
+func option(name, value string) *node {
+	return &node{kind: text, text: value, src: &source{file: name}}
 }
 
 // name returns the text of the key name.
@@ -127,7 +170,7 @@ func (n *node) json(b *bytes.Buffer) {
 			if i > 0 {
 				b.WriteByte(',')
 			}
-			quote(b, p.key)
+			quote(b, p.key.text)
 			b.WriteByte(':')
 			p.value.json(b)
 		}

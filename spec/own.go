@@ -1,6 +1,10 @@
 package spec
 
 import (
+	"maps"
+	"slices"
+	"strings"
+
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/expr"
 	"github.com/pawl-run/pawl/tool"
@@ -20,53 +24,72 @@ var ownTools = map[string]func(*Spec) pawl.Tool{
 	"run_command": func(s *Spec) pawl.Tool {
 		return tool.RunCommand(&tool.CommandOptions{Dir: s.dir, Secrets: s.Env, Cage: s.cage})
 	},
-	"fetch": func(s *Spec) pawl.Tool { return fetch.Tool(&s.fetch) },
+	"fetch": func(s *Spec) pawl.Tool { return fetch.Tool(&fetch.Options{Allow: s.Fetch.Allow}) },
 }
 
-// readOwn reads an entry that names builtin tools.
-func (s *Spec) readOwn(f fields, item *node, taken map[string]int) {
-	f = f.titled("tool", builtinKeys, item)
-	names := f.value("builtin", list, "a list of names, such as [ask_human]")
-	if names == nil {
-		return
+// readOwn finds the tools that an entry names under builtin: Pawl's, and those that the program
+// registered.
+func (s *Spec) readOwn(w *builtinItem) {
+	known := slices.Collect(maps.Keys(ownTools))
+	registered := map[string]pawl.Tool{}
+	twice := map[string]bool{}
+	for _, t := range s.opt.Registry.program().Tools {
+		if t == nil {
+			continue
+		}
+		name := t.Info().Name
+		twice[name] = registered[name] != nil || ownTools[name] != nil
+		registered[name], known = t, append(known, name)
 	}
-	var trust pawl.Trust
-	choose(f, "trust", &trust)
-	for _, n := range names.items {
-		if s.ownTool(n.text) == nil {
-			f.problem(n.place, "there is no builtin tool %q%s", n.text, expr.DidYouMean(n.text, s.ownNamed()))
-			continue
+	for i, name := range w.Builtin {
+		n, t := w.at("builtin").items[i], registered[name]
+		if make := ownTools[name]; make != nil {
+			t = make(s)
 		}
-		if same := len(s.programTools(n.text)); same > 1 || same == 1 && ownTools[n.text] != nil {
-			f.problem(n.place, "there is another tool %q than that of this program (give the program's another name)", n.text)
-			continue
-		}
-		if !f.names(n.text, n.place, taken) {
-			continue
-		}
-		s.own = append(s.own, n.text)
-		if trust > 0 {
-			if s.trust == nil {
-				s.trust = map[string]pawl.Trust{}
+		switch {
+		case t == nil:
+			s.doc.problem(n, "there is no builtin tool %q%s", name, expr.DidYouMean(name, known))
+		case twice[name]:
+			s.doc.problem(n, "there is another tool %q than that of this program (give the program's another name)", name)
+		case s.claim(name, n):
+			s.own = append(s.own, t)
+			if w.Trust > 0 {
+				s.label(name, w.Trust)
 			}
-			s.trust[n.text] = trust
+			s.gate(w.Approval, name)
 		}
-		s.gate(f, n.text)
 	}
 }
 
-// readFetch reads {allow: [docs.example.org]}.
-func (s *Spec) readFetch(f fields) {
-	n := f.n.get("fetch")
-	hosts, at := f.fields(fetchKeys, n).words("allow", "[docs.example.org]")
-	if a := n.get("allow"); a != nil && a.kind == list && len(a.items) == 0 {
-		f.problem(a.place, "allow is empty (name hosts, or leave it out for all that are public)")
+// label sets the trust in the results of a tool.
+func (s *Spec) label(name string, trust pawl.Trust) {
+	if s.trust == nil {
+		s.trust = map[string]pawl.Trust{}
 	}
-	for i, h := range hosts {
-		if objection(fetch.Tool(&fetch.Options{Allow: []string{h}}), pawl.Agent{}) != nil {
-			f.problem(at[i].place, "allow has %q (write a host, as in docs.example.org, *.example.org, 10.0.0.7 or localhost:8080)", h)
-			continue
+	s.trust[name] = trust
+}
+
+func (s *Spec) checkFetch() {
+	for i, host := range s.Fetch.Allow {
+		if objection(fetch.Tool(&fetch.Options{Allow: []string{host}}), pawl.Agent{}) != nil {
+			s.doc.problem(s.Fetch.at("allow").items[i], "allow has %q (write a host, as in docs.example.org, *.example.org, 10.0.0.7 or localhost:8080)", host)
 		}
-		s.fetch.Allow = append(s.fetch.Allow, h)
+	}
+}
+
+// readHosted makes a tool that the provider of the model runs.
+func (s *Spec) readHosted(w *hostedItem) {
+	if w.Hosted != "" && s.claim(w.Hosted, w.at("hosted")) {
+		s.hosted = append(s.hosted, tool.Hosted(w.Hosted, &tool.HostedOptions{MaxCalls: w.MaxCalls, MaxOutput: w.MaxOutput, Trust: w.Trust}))
+	}
+}
+
+// unhosted finds hosted tools that the provider of a model does not run.
+func (s *Spec) unhosted(d *document, a pawl.Agent) {
+	for _, t := range s.hosted {
+		if err := objection(t, a); err != nil {
+			name := t.Info().Name
+			d.problem(s.names[name], "%s", strings.TrimPrefix(err.Error(), "tool \""+name+"\": "))
+		}
 	}
 }

@@ -56,7 +56,7 @@ func TestPlaces(t *testing.T) {
 				}
 			}
 			for _, p := range n.pairs {
-				stands(p.place, p.key)
+				stands(p.key.place, p.key.text)
 				walk(p.value)
 			}
 			for _, item := range n.items {

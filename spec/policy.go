@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/approval"
@@ -31,22 +30,9 @@ import (
 // A policy can only tighten: it lowers limits and never raises one, and it does
 // not change what it does not mention. It is immutable.
 type Policy struct {
-	name   string
-	text   string
-	src    *source
-	limits pawl.Limits
-	models []string
-	deny   []string
-	gates  []policyGate
-	root   *node
-
-	budgets []budget.Budget
-}
-
-// policyGate is one item under gates.
-type policyGate struct {
-	tool, when string // a gate by tool; when may be empty
-	effect     pawl.Effect
+	policySpec
+	name, text string
+	budgets    []budget.Budget
 }
 
 // LoadPolicy reads the policy in a file. Its error is [Problems], unless the
@@ -63,14 +49,15 @@ func LoadPolicy(path string) (*Policy, error) {
 // whether it is JSON and need not exist. The error is [Problems].
 func ParsePolicy(name string, data []byte) (*Policy, error) {
 	d, root := readDocument(name, string(data))
-	p := &Policy{name: name, text: d.text, src: d.src}
+	p := &Policy{name: name, text: d.text}
 	switch {
 	case root == nil:
 	case root.kind == mapping:
-		p.root = root
-		p.read(d, root)
+		d.check(reference("policy"), root, "the policy")
+		p.policySpec = decoded[policySpec](root)
+		p.check(d)
 	case root.kind != 0:
-		d.problem(root.place, "the policy is %v (write a mapping with limits, models, deny, gates)", root.kind)
+		d.problem(root, "the policy is %v (write a mapping with limits, models, deny, gates)", root.kind)
 	}
 	if err := d.problems.sorted().asError(); err != nil {
 		return nil, err
@@ -78,73 +65,36 @@ func ParsePolicy(name string, data []byte) (*Policy, error) {
 	return p, nil
 }
 
-// read reads the keys of the top level.
-func (p *Policy) read(d *document, root *node) {
-	f := d.fields(policyKeys, root)
-	if n := root.get("limits"); n != nil {
-		f.fields(policyLimitKeys, n).ceilings(&p.limits)
+// check reports what the schema cannot say.
+func (p *Policy) check(d *document) {
+	if n := p.n.get("limits").get("margin"); n != nil {
+		d.problem(n, "margin is no ceiling (leave it out)")
 	}
-	if n := f.value("models", list, "a list such as [anthropic/*]"); n != nil {
-		words, at := f.words("models", "[anthropic/*]")
-		p.models = words
-		for i, w := range words {
-			if strings.TrimSpace(w) == "" {
-				f.problem(at[i].place, "models has a blank pattern (write a name, or * for all)")
-			}
-		}
-		if len(n.items) == 0 {
-			d.problem(n.place, "models is empty, which allows none (leave it out to allow all)")
+	for _, n := range p.n.all("models.*") {
+		if strings.TrimSpace(n.text) == "" {
+			d.problem(n, "models has a blank pattern (write a name, or * for all)")
 		}
 	}
-	var at []*node
-	p.deny, at = f.words("deny", `["shell_*"]`)
-	for i, one := range p.deny {
-		d.standing("deny", at[i].place, approval.Never(one), one)
+	if p.Models != nil && len(p.Models) == 0 {
+		d.problem(p.at("models"), "models is empty, which allows none (leave it out to allow all)")
 	}
-	f.budgets(&p.budgets)
-	n := f.value("gates", list, `a list such as ["delete_*", {effect: write}]`)
-	if n == nil {
-		return
+	for _, n := range p.n.all("deny.*") {
+		d.standing("deny", n, approval.Never(n.text), n.text)
 	}
-	for _, item := range n.items {
-		p.readGate(d, item)
-	}
-}
-
-func (p *Policy) readGate(d *document, n *node) {
-	const example = `the name of a tool, or a mapping with tool or effect`
-	var g policyGate
-	switch n.kind {
-	case 0:
-		return
-	case text:
-		g.tool = n.text
-		d.standing("gates", n.place, approval.For(g.tool), g.tool)
-	case mapping:
-		f := d.fields(policyGateKeys, n)
-		f.text("tool", &g.tool)
-		choose(f, "effect", &g.effect)
-		when := f.value("when", text, "a condition on arguments such as args.amount > 100")
+	p.budgets = d.budgets(p.policySpec.Budgets, nil)
+	for _, w := range p.Gates {
+		tool, when := w.n.get("tool"), w.n.get("when")
 		switch {
-		case n.get("tool") != nil && n.get("effect") != nil:
-			d.problem(n.place, "gates has an item with both tool and effect (write two items)")
-		case n.get("tool") == nil && n.get("effect") == nil:
-			d.problem(n.place, "gates has an item with neither tool nor effect (write %s)", example)
-		case when != nil && n.get("tool") == nil:
-			d.problem(when.place, "when is about the arguments of a tool (write tool beside it)")
-		case g.tool != "" && when != nil:
-			g.when = when.text
-			if d.standing("tool", n.get("tool").place, approval.For(g.tool), g.tool) {
-				d.standingAt("when", when, approval.When(g.tool, g.when), g.tool)
-			}
-		case g.tool != "":
-			d.standing("tool", n.get("tool").place, approval.For(g.tool), g.tool)
+		case w.Tool != "" && w.Effect != 0:
+			d.problem(w.n, "gates has an item with both tool and effect (write two items)")
+		case tool == nil && w.n.get("effect") == nil:
+			d.problem(w.n, "gates has an item with neither tool nor effect (write the name of a tool, or a mapping with tool or effect)")
+		case when != nil && tool == nil:
+			d.problem(when, "when is about the arguments of a tool (write tool beside it)")
+		case w.Tool != "" && d.standing("tool", tool, approval.For(w.Tool), w.Tool) && w.When != "":
+			d.standing("when", when, approval.When(w.Tool, w.When), w.Tool)
 		}
-	default:
-		d.problem(n.place, "gates has %v in its list (write %s)", n.kind, example)
-		return
 	}
-	p.gates = append(p.gates, g)
 }
 
 // stubTool is for checking a rule without an agent.
@@ -166,11 +116,7 @@ func fitted(pattern string) pawl.Agent {
 
 // standing reports the problems of a rule that do not depend on the agent, and
 // returns whether there are none.
-func (d *document) standing(key string, at place, rule pawl.Policy, pattern string) bool {
-	return d.standingAt(key, &node{kind: null, place: at}, rule, pattern)
-}
-
-func (d *document) standingAt(key string, n *node, rule pawl.Policy, pattern string) bool {
+func (d *document) standing(key string, n *node, rule pawl.Policy, pattern string) bool {
 	err := objection(rule, fitted(pattern))
 	if err != nil {
 		d.expression(key, n, errors.Unwrap(err))
@@ -184,59 +130,34 @@ func (p *Policy) Source() (name, document string) { return p.name, p.text }
 // Lower returns the limits, reduced to the policy's where they are higher. A
 // zero means a default and stays, except that no limit on cost is reduced too.
 func (p *Policy) Lower(l pawl.Limits) pawl.Limits {
-	least := func(to *int, most int) {
-		if most > 0 && *to > most {
-			*to = most
+	return l.Combine(p.Limits, func(name string, v, most float64) float64 {
+		if most > 0 && (v > most || v == 0 && (name == "cost" || name == "handoffs")) {
+			return most
 		}
-	}
-	least(&l.Iterations, p.limits.Iterations)
-	least(&l.Tokens, p.limits.Tokens)
-	least(&l.ToolErrors, p.limits.ToolErrors)
-	least(&l.Depth, p.limits.Depth)
-	if most := p.limits.Time; most > 0 && l.Time > most {
-		l.Time = most
-	}
-	if most := p.limits.Cost; most > 0 && (l.Cost == 0 || l.Cost > most) {
-		l.Cost = most
-	}
-	return l
+		return v
+	})
 }
 
 // Apply returns the agent under the policy. Rules about tools the agent does
 // not have add nothing. The error is [Problems], at their places in the policy:
 // a model that is not allowed, or one without a price under a dollar limit.
 func (p *Policy) Apply(a pawl.Agent) (pawl.Agent, error) {
-	d := &document{text: p.text, src: p.src}
-	m, err := pawl.NewMachine(a)
-	if err != nil {
-		return a, fmt.Errorf("policy: %w", err)
-	}
-	declared := m.Declaration()
-	a.Limits = p.Lower(declared.Limits)
-	models := slices.Concat([]pawl.ModelInfo{declared.Model}, declared.Fallback, declared.Auxiliary)
-	for _, member := range members(a) {
+	d := &document{}
+	for i, member := range append([]pawl.Agent{a}, members(a)...) {
 		m, err := pawl.NewMachine(member)
 		if err != nil {
 			return a, fmt.Errorf("policy: %w", err)
 		}
 		declared := m.Declaration()
-		models = slices.Concat(models, []pawl.ModelInfo{declared.Model}, declared.Fallback, declared.Auxiliary)
-	}
-	for _, info := range models {
-		if len(p.models) > 0 && !allowed(p.models, info.Name) {
-			d.problem(p.root.get("models").place, "the model %s is not allowed (only %s)", info.Name, strings.Join(p.models, ", "))
+		if i == 0 {
+			a.Limits = p.Lower(declared.Limits)
 		}
-		for _, b := range p.budgets {
-			if b.Cost > 0 && info.Price == nil {
-				d.problem(p.root.get("budgets").place, "the model %s has no price, so %s cannot be enforced (give it one under prices in the spec)", info.Name, b)
-			}
-		}
-		if p.limits.Cost > 0 && info.Price == nil {
-			d.problem(p.root.get("limits").get("cost").place, "the model %s has no price, so the policy's limit of $%v cannot be enforced (give it one under prices in the spec)", info.Name, pawl.Decimal(p.limits.Cost))
+		for _, info := range slices.Concat([]pawl.ModelInfo{declared.ModelInfo}, declared.Fallback, declared.Auxiliary) {
+			p.checkModel(d, info)
 		}
 	}
 	if err := budget.Check(append(BudgetsOf(a.Source), p.budgets...)); err != nil {
-		d.problem(p.root.get("budgets").place, "%s: %v", a.Name, err)
+		d.problem(p.at("budgets"), "%s: %v", a.Name, err)
 	}
 	if err := d.problems.sorted().asError(); err != nil {
 		return a, err
@@ -245,27 +166,45 @@ func (p *Policy) Apply(a pawl.Agent) (pawl.Agent, error) {
 	return a, nil
 }
 
+// checkModel reports a model that is not allowed, or has no price where there are limits in dollars.
+func (p *Policy) checkModel(d *document, info pawl.ModelInfo) {
+	if len(p.Models) > 0 && !allowed(p.Models, info.Name) {
+		d.problem(p.at("models"), "the model %s is not allowed (only %s)", info.Name, strings.Join(p.Models, ", "))
+	}
+	if info.Price != nil {
+		return
+	}
+	for _, b := range p.budgets {
+		if b.Cost > 0 {
+			d.problem(p.at("budgets"), "the model %s has no price, so %s cannot be enforced (give it one under prices in the spec)", info.Name, b)
+		}
+	}
+	if p.Limits.Cost > 0 {
+		d.problem(p.at("limits", "cost"), "the model %s has no price, so the policy's limit of $%v cannot be enforced (give it one under prices in the spec)", info.Name, pawl.Decimal(p.Limits.Cost))
+	}
+}
+
 // rules returns the policy's rules that apply to the agent.
 func (p *Policy) rules(a pawl.Agent) (rules []pawl.Policy) {
 	fits := func(pattern string) bool {
 		return anyTool(a, func(i pawl.ToolInfo) bool { return naming.Match(pattern, i.Name) })
 	}
-	for _, one := range p.deny {
+	for _, one := range p.Deny {
 		if fits(one) || strings.HasPrefix(one, "__") {
 			rules = append(rules, approval.Never(one))
 		}
 	}
-	for _, g := range p.gates {
+	for _, g := range p.Gates {
 		switch {
-		case g.effect != 0 && has(a, g.effect):
-			rules = append(rules, approval.ForEffect(g.effect))
-		case g.effect != 0 || !fits(g.tool):
-		case g.when == "" || objection(approval.When(g.tool, g.when), a) != nil:
+		case g.Effect != 0 && has(a, g.Effect):
+			rules = append(rules, approval.ForEffect(g.Effect))
+		case g.Effect != 0 || !fits(g.Tool):
+		case g.When == "" || objection(approval.When(g.Tool, g.When), a) != nil:
 			// If a tool lacks the arguments that the condition uses, every call
 			// of it needs approval.
-			rules = append(rules, approval.For(g.tool))
+			rules = append(rules, approval.For(g.Tool))
 		default:
-			rules = append(rules, approval.When(g.tool, g.when))
+			rules = append(rules, approval.When(g.Tool, g.When))
 		}
 	}
 	// Sorted, the rules of a stricter policy contain those of the previous one
@@ -321,27 +260,40 @@ func allowed(patterns []string, model string) bool {
 // strict.
 func (p *Policy) Looser(than *Policy) (ways []string) {
 	say := func(format string, args ...any) { ways = append(ways, fmt.Sprintf(format, args...)) }
-	ceiling(say, "iterations", than.limits.Iterations, p.limits.Iterations)
-	ceiling(say, "tokens", than.limits.Tokens, p.limits.Tokens)
-	ceiling(say, "time", than.limits.Time, p.limits.Time)
-	ceiling(say, "cost", than.limits.Cost, p.limits.Cost)
-	ceiling(say, "tool_errors", than.limits.ToolErrors, p.limits.ToolErrors)
-	ceiling(say, "depth", than.limits.Depth, p.limits.Depth)
-	if len(than.models) > 0 && len(p.models) == 0 {
-		say("all models are allowed, not only %s", strings.Join(than.models, ", "))
+	given := func(l pawl.Limits) map[string]string {
+		texts := map[string]string{}
+		for _, one := range Assignments(l) {
+			name, value, _ := strings.Cut(one, "=")
+			texts[name] = value
+		}
+		return texts
 	}
-	for _, m := range p.models {
-		if len(than.models) > 0 && !slices.ContainsFunc(than.models, func(was string) bool { return within(m, was) }) {
+	before, now := given(than.Limits), given(p.Limits)
+	than.Limits.Combine(p.Limits, func(name string, was, is float64) float64 {
+		switch {
+		case was == 0 || is != 0 && is <= was:
+		case is == 0:
+			say("%s has no limit, which was %s", name, before[name])
+		default:
+			say("%s may be %s, not %s", name, now[name], before[name])
+		}
+		return was
+	})
+	if len(than.Models) > 0 && len(p.Models) == 0 {
+		say("all models are allowed, not only %s", strings.Join(than.Models, ", "))
+	}
+	for _, m := range p.Models {
+		if len(than.Models) > 0 && !slices.ContainsFunc(than.Models, func(was string) bool { return within(m, was) }) {
 			say("the model %s is allowed", m)
 		}
 	}
-	for _, one := range than.deny {
-		if !slices.Contains(p.deny, one) {
+	for _, one := range than.Deny {
+		if !slices.Contains(p.Deny, one) {
 			say("%s is not denied", one)
 		}
 	}
-	for _, g := range than.gates {
-		if !slices.Contains(p.gates, g) {
+	for _, g := range than.Gates {
+		if !slices.ContainsFunc(p.Gates, func(own gateSpec) bool { return own.String() == g.String() }) {
 			say("%s is not gated", g)
 		}
 	}
@@ -358,23 +310,13 @@ func within(pattern, other string) bool {
 	return ok && !strings.ContainsAny(before, wild) && strings.HasPrefix(pattern, before)
 }
 
-func ceiling[T int | float64 | time.Duration](say func(string, ...any), name string, was, is T) {
-	switch {
-	case was == 0 || is != 0 && is <= was:
-	case is == 0:
-		say("%s has no limit, which was %v", name, was)
-	default:
-		say("%s may be %v, not %v", name, is, was)
-	}
-}
-
 // String returns the gate as in "delete_* is not gated".
-func (g policyGate) String() string {
+func (g gateSpec) String() string {
 	switch {
-	case g.effect != 0:
-		return "every " + g.effect.String()
-	case g.when != "":
-		return g.tool + " when " + g.when
+	case g.Effect != 0:
+		return "every " + g.Effect.String()
+	case g.When != "":
+		return g.Tool + " when " + g.When
 	}
-	return g.tool
+	return g.Tool
 }

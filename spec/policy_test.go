@@ -158,14 +158,14 @@ func TestPolicyLooser(t *testing.T) {
 		{strings.Replace(strict, "deny: [shell]", "deny: [fetch, shell]", 1), ""},
 		{strings.Replace(strict, "iterations: 10", "iterations: 5, tokens: 100", 1), ""},
 		{strings.Replace(strict, "[anthropic/*, openai/gpt-6.2-sol]", "[anthropic/claude, anthropic/c*]", 1), ""},
-		{strings.Replace(strict, "iterations: 10, time: 1m", "iterations: 11", 1), "iterations may be 11, not 10\ntime has no limit, which was 1m0s"},
+		{strings.Replace(strict, "iterations: 10, time: 1m", "iterations: 11", 1), "iterations may be 11, not 10\ntime has no limit, which was 1m"},
 		{strings.Replace(strict, "cost: 1", "cost: 1.5", 1), "cost may be 1.5, not 1"},
 		{strings.Replace(strict, "models: [anthropic/*, openai/gpt-6.2-sol]\n", "", 1), "all models are allowed, not only anthropic/*, openai/gpt-6.2-sol"},
 		{strings.Replace(strict, "openai/gpt-6.2-sol", "openai/gpt-?", 1), "the model openai/gpt-? is allowed"},
 		{strings.Replace(strict, "anthropic/*", "'*'", 1), "the model * is allowed"},
 		{strings.Replace(strict, "deny: [shell]\n", "", 1), "shell is not denied"},
 		{strings.Replace(strict, "gates: [order, {effect: write}, {tool: pay, when: args.n > 1}]", "gates: [{tool: pay, when: args.n > 2}]", 1), "order is not gated\nevery write is not gated\npay when args.n > 1 is not gated"},
-		{"{}", "iterations has no limit, which was 10\ntime has no limit, which was 1m0s\ncost has no limit, which was 1\nall models are allowed, not only anthropic/*, openai/gpt-6.2-sol\nshell is not denied\norder is not gated\nevery write is not gated\npay when args.n > 1 is not gated"},
+		{"{}", "iterations has no limit, which was 10\ntime has no limit, which was 1m\ncost has no limit, which was 1\nall models are allowed, not only anthropic/*, openai/gpt-6.2-sol\nshell is not denied\norder is not gated\nevery write is not gated\npay when args.n > 1 is not gated"},
 	} {
 		if got := strings.Join(policy(t, c.text).Looser(policy(t, strict)), "\n"); got != c.want {
 			t.Errorf("%s\nis looser: %s\nwant: %s", c.text, got, c.want)
@@ -210,36 +210,4 @@ func TestLoadPolicy(t *testing.T) {
 	if _, err := LoadPolicy(file + "x"); !errors.Is(err, os.ErrNotExist) {
 		t.Error(err)
 	}
-}
-
-// FuzzParsePolicy: whatever is read, nothing panics, every problem has a place,
-// and what has none can be applied.
-func FuzzParsePolicy(f *testing.F) {
-	f.Add("limits: {iterations: 5}\nmodels: ['*']\ndeny: [shell]\ngates: ['*', {effect: write}, {tool: submit_po, when: args.amount > 100}]")
-	f.Add("gates: [{tool: [], when: {}}]")
-	f.Add("{deny: ['?*?']}")
-	a := pawl.Agent{Name: "a", Model: other{script.Replies(pawl.Say("x")), "anthropic/x", &pawl.Price{}}, Tools: []pawl.Tool{stubTool{name: "shell"}, stubTool{name: "submit_po"}}}
-	f.Fuzz(func(t *testing.T, text string) {
-		p, err := ParsePolicy("policy.yaml", []byte(text))
-		if problems, ok := err.(Problems); ok {
-			for _, one := range problems {
-				if one.Line < 1 || one.Column < 1 || one.Message == "" {
-					t.Errorf("a problem without a place: %+v", one)
-				}
-			}
-			return
-		}
-		must(t, err)
-		if ways := p.Looser(p); ways != nil {
-			t.Errorf("it is looser than itself: %q", ways)
-		}
-		b, err := p.Apply(a)
-		if _, refused := err.(Problems); refused {
-			return
-		}
-		must(t, err)
-		if _, err := pawl.NewMachine(b); err != nil {
-			t.Errorf("the agent is none any more: %v", err)
-		}
-	})
 }

@@ -61,6 +61,9 @@ type Registry struct {
 	// Now returns the time for judging the age of the model sheet. Nil is
 	// [time.Now].
 	Now func() time.Time
+
+	remote   map[*Spec]map[string][]pawl.Tool // tools of servers by name, of specs that are connected
+	declared map[*Spec][]pawl.ToolInfo        // the tools that recorded runs of specs declared
 }
 
 func (r *Registry) now() time.Time {

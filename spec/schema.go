@@ -2,82 +2,265 @@ package spec
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"reflect"
+	"regexp"
 	"strconv"
 	"strings"
+	"sync"
+	"time"
 
-	"github.com/pawl-run/pawl/internal/expr"
-	"github.com/pawl-run/pawl/internal/jsonschema"
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/workflow"
 )
 
-// schema reads a JSON Schema, and reports its problems at their places.
-func (f fields) schema(key string) json.RawMessage {
-	n := f.value(key, mapping, "a JSON Schema, as in {type: object, properties: {…}}")
-	if n == nil {
-		return nil
+// Schema returns the JSON Schema (2020-12) of specs, for editors and programs that write specs. A
+// spec is checked by the same schema. What it cannot say, such as which conditions and models there
+// are and what contradicts what, is checked when a spec is read.
+func Schema() []byte {
+	all := definitions()
+	root := &jsonschema.Schema{
+		Schema: "https://json-schema.org/draft/2020-12/schema", Title: "Pawl agent", Defs: map[string]*jsonschema.Schema{},
+		If:   &jsonschema.Schema{Properties: map[string]*jsonschema.Schema{"type": {Enum: []any{"loop"}}}, Required: []string{"type", "properties"}},
+		Then: reference("hyphen"), Else: reference("spec"),
+	}
+	for name, def := range all {
+		if !strings.HasPrefix(name, "policy") && name != "gate" && name != "skill" {
+			root.Defs[name] = def
+		}
 	}
 	var b bytes.Buffer
-	n.json(&b)
-	_, err := jsonschema.Compile(b.Bytes(), nil)
-	if err == nil {
-		return b.Bytes()
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", " ")
+	if err := e.Encode(root); err != nil {
+		panic("spec: " + err.Error()) // the types are constant
 	}
-	for _, e := range parts(err) {
-		message := strings.TrimPrefix(e.Error(), "schema")
-		where, rest, found := strings.Cut(strings.TrimPrefix(message, " at "), ": ")
-		if !found {
-			where, rest = "", strings.TrimPrefix(message, ": ")
+	return b.Bytes()
+}
+
+func reference(def string) *jsonschema.Schema { return &jsonschema.Schema{Ref: "#/$defs/" + def} }
+
+// schemas are the schemas of mappings by their names.
+type schemas map[string]*jsonschema.Schema
+
+// definitions makes the schemas of all mappings.
+var definitions = sync.OnceValue(func() schemas {
+	m := schemas{}
+	for _, t := range []reflect.Type{reflect.TypeFor[agentSpec](), reflect.TypeFor[hyphenSpec](), reflect.TypeFor[policySpec](), reflect.TypeFor[skillHead]()} {
+		m.mapping(t)
+	}
+	step := m["step"] // in a spec, an agent that is a workflow has a key of its own
+	step.DependentRequired = map[string][]string{"switch": {"cases"}, "for_each": {"do"}, "while": {"max", "do"}}
+	step.Properties["workflow"] = m.value(reflect.TypeFor[string](), `such:"./triage.yaml"`)
+	step.Properties["workflow"].Description = "spec of another workflow, relative to this one, as a child run"
+	step.PropertyOrder = append(step.PropertyOrder, "workflow")
+	node := *step
+	node.Title, node.Description, node.Required = "the node", "A node of a graph: a step whose id is the key before it.", nil
+	node.Extra = map[string]any{"example": "{single: {prompt: …}}"}
+	m["node"] = &node
+	m["spec"].Properties["nodes"].AdditionalProperties = reference("node")
+	return m
+})
+
+// marks are the tags of the mappings whose types are those of Go programs.
+var marks = map[reflect.Type]reflect.StructTag{
+	reflect.TypeFor[pawl.Limits]():     `def:"limits" title:"limits" about:"Limits of a run. The first three always apply."`,
+	reflect.TypeFor[pawl.Price]():      `def:"price" title:"a price" about:"Dollars per million tokens."`,
+	reflect.TypeFor[pawl.Tier]():       `def:"long" title:"long" about:"Prices of a whole request whose input is longer than 'from'."`,
+	reflect.TypeFor[workflow.Step]():   `def:"step" title:"the step" such:"{id: ask, single: {prompt: …}}" about:"A step of a [workflow](workflow.md), or a node of a graph. It has exactly one of 'single', 'tool', 'agent', 'workflow', 'switch', 'parallel', 'for_each' and 'while'."`,
+	reflect.TypeFor[workflow.Single](): `def:"single" title:"single" about:"A request to the model."`,
+	reflect.TypeFor[workflow.Edge]():   `def:"edge" title:"the edge" about:"An edge of a graph."`,
+}
+
+// markOf returns the tags of a mapping.
+func markOf(t reflect.Type) reflect.StructTag {
+	if f := t.Field(0); f.Type == reflect.TypeFor[mark]() {
+		return f.Tag
+	}
+	return marks[t]
+}
+
+// mapping makes the schema of a mapping, and returns what stands for it.
+func (m schemas) mapping(t reflect.Type) *jsonschema.Schema {
+	mark := markOf(t)
+	if mark.Get("oneof") != "" {
+		s := &jsonschema.Schema{}
+		for f := range t.Fields() {
+			if f.Type.Kind() == reflect.Pointer {
+				s.AnyOf = append(s.AnyOf, m.mapping(f.Type.Elem()))
+			}
 		}
-		at, last := n.follow(where)
+		return s
+	}
+	name := mark.Get("def")
+	if name == "" {
+		panic("spec: " + t.String() + " has no def")
+	}
+	s := m[name]
+	if s == nil {
+		s = &jsonschema.Schema{
+			Type: "object", Title: mark.Get("title"), Description: code(mark.Get("about")), Properties: map[string]*jsonschema.Schema{},
+			AdditionalProperties: &jsonschema.Schema{Not: &jsonschema.Schema{}},
+		}
+		if such := mark.Get("such"); such != "" {
+			s.Extra = map[string]any{"example": such}
+		}
+		m[name] = s
+		m.fields(s, t)
+	}
+	ref := reference(name)
+	switch short := mark.Get("short"); {
+	case short == "":
+		return ref
+	case short == "true":
+		return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{{Type: "boolean"}, ref}}
+	case short == "key":
+		words := &jsonschema.Schema{}
+		for _, key := range s.PropertyOrder {
+			words.Enum = append(words.Enum, key)
+		}
+		s.MinProperties, s.MaxProperties = new(1), new(1)
+		return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{words, ref}}
+	case short[0] == '=':
+		return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{{Enum: []any{short[1:]}}, ref}}
+	default:
+		text := *s.Properties[short]
+		text.Description = ""
+		return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{&text, ref}}
+	}
+}
+
+// fields adds the fields of a struct and of those embedded in it.
+func (m schemas) fields(s *jsonschema.Schema, t reflect.Type) {
+	for f := range t.Fields() {
+		name, option, _ := strings.Cut(f.Tag.Get("json"), ",")
 		switch {
-		case last == "type" && at.kind == text:
-			f.problem(at.place, "%s: type is %q%s", key, at.text, expr.DidYouMean(at.text, schemaTypes))
-		case last != "" && strings.HasPrefix(rest, "value "):
-			f.problem(at.place, "%s: %s: %s", key, last, rest)
+		case f.Anonymous:
+			m.fields(s, f.Type)
+		case name == "" || name == "-":
 		default:
-			f.problem(at.place, "%s: %s", key, rest)
+			p := m.value(f.Type, f.Tag)
+			p.Description = code(f.Tag.Get("about"))
+			if usual := f.Tag.Get("usual"); usual != "" {
+				p.Description += ". Default: " + code(usual)
+			}
+			such := f.Tag.Get("such")
+			if _, err := strconv.ParseFloat(f.Tag.Get("usual"), 64); err == nil {
+				such = cmp.Or(such, f.Tag.Get("usual"))
+			}
+			if such != "" {
+				p.Extra = map[string]any{"example": such}
+			}
+			if s.Properties[name] = p; option == "" && f.Tag.Get("optional") == "" {
+				s.Required = append(s.Required, name)
+			}
+			s.PropertyOrder = append(s.PropertyOrder, name)
 		}
+	}
+}
+
+// value makes the schema of a value of a type with the tags of its field.
+func (m schemas) value(t reflect.Type, tag reflect.StructTag) *jsonschema.Schema {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	least, most, form := bound(tag, "min"), bound(tag, "max"), tag.Get("format")
+	s := &jsonschema.Schema{Format: form, Pattern: formats[form].pattern, MaxLength: formats[form].most}
+	switch kind := t.Kind(); {
+	case tag.Get("types") != "":
+		s.Types = strings.Split(tag.Get("types"), ",")
+	case t == reflect.TypeFor[json.RawMessage]():
+		s.Type = "object"
+	case form == "argv":
+		s.Type, s.MinItems, s.Items = "array", new(1), &jsonschema.Schema{Types: []string{"string", "number", "boolean"}}
+	case kind == reflect.Slice:
+		s.Type, s.Items = "array", m.value(t.Elem(), `list:"item" enum:`+reflect.StructTag(strconv.Quote(tag.Get("enum")))+` format:`+reflect.StructTag(strconv.Quote(form)))
+		if s.Format, s.Pattern = "", ""; least != nil {
+			s.MinItems = new(int(*least))
+			if s.Items.Type == "array" { // nor is a branch
+				s.Items.MinItems, s.Items.Extra = s.MinItems, map[string]any{"example": "[{id: ask, single: {prompt: …}}]"}
+			}
+		}
+	case kind == reflect.Map:
+		s.Type, s.AdditionalProperties = "object", m.value(t.Elem(), `list:"item"`)
+	case t == reflect.TypeFor[pawl.Agent](): // the file of one
+		s.Type, s.Pattern = "string", `\S`
+	case kind == reflect.Struct:
+		return m.mapping(t)
+	case kind == reflect.Interface:
+	case form == "size":
+		if least == nil {
+			least, most = new(1.0), new(float64(1<<30))
+		}
+		number := &jsonschema.Schema{Type: "number", Minimum: least, Maximum: most, Format: form}
+		return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{{Type: "string", Pattern: s.Pattern, Format: form, Minimum: least, Maximum: most}, number}}
+	case tag.Get("enum") != "":
+		for word := range strings.SplitSeq(tag.Get("enum"), ",") {
+			var v any = word
+			if b, err := strconv.ParseBool(word); err == nil {
+				v = b
+			}
+			s.Enum = append(s.Enum, v)
+		}
+		if least != nil { // or a number
+			return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{s, {Type: "integer", Minimum: least}}}
+		}
+	case t == reflect.TypeFor[time.Duration]():
+		s.Type, s.Format, s.Pattern = "string", "duration", formats["duration"].pattern
+	case kind == reflect.Bool:
+		s.Type = "boolean"
+	case kind == reflect.Int || kind == reflect.Int64:
+		if s.Type, s.Minimum, s.Maximum = "integer", least, most; least == nil {
+			s.Minimum = new(1.0)
+		}
+	case kind == reflect.Float64:
+		s.Type, s.ExclusiveMinimum, s.Maximum = "number", bound(tag, "above"), most
+		if s.ExclusiveMinimum == nil {
+			s.Minimum = new(0.0)
+		}
+	case form == "expression":
+		s.Types = []string{"string", "boolean"}
+	case kind == reflect.String:
+		if s.Type = "string"; s.Pattern == "" && tag.Get("list") == "" {
+			s.Pattern = `\S`
+		}
+	default:
+		panic("spec: " + t.String() + " has no schema")
+	}
+	return s
+}
+
+func bound(tag reflect.StructTag, name string) *float64 {
+	if v, err := strconv.ParseFloat(tag.Get(name), 64); err == nil {
+		return &v
 	}
 	return nil
 }
 
-// schemaTypes are the types of JSON Schema.
-var schemaTypes = []string{"array", "boolean", "integer", "null", "number", "object", "string"}
-
-// follow returns the node at a JSON pointer, or the last one on the way, and
-// its key; empty: it is an item of a list, or the node itself.
-func (n *node) follow(pointer string) (_ *node, last string) {
-	unescape := strings.NewReplacer("~0", "~", "~1", "/")
-	for i, token := range strings.Split(pointer, "/") {
-		if i == 0 {
-			continue
-		}
-		token = unescape.Replace(token)
-		next := n.get(token)
-		if k, err := strconv.Atoi(token); err == nil && k >= 0 && k < len(n.items) {
-			next = n.items[k]
-		}
-		if next == nil {
-			break
-		}
-		if last = token; n.kind != mapping {
-			last = ""
-		}
-		n = next
-	}
-	return n, last
+// formats are the forms of texts: a pattern, the most characters, what to write instead of a wrong
+// text, and what to write instead of another kind of value.
+var formats = map[string]struct {
+	pattern string
+	most    *int
+	write   string
+	wanted  string
+}{
+	"agent":      {`^[a-z0-9-]+$`, nil, "use lower-case letters, digits and hyphens", ""},
+	"tool":       {`^[a-zA-Z0-9_-]{1,64}$`, nil, "use 1 to 64 letters, digits, _ or -", ""},
+	"server":     {`^[a-zA-Z0-9]+([_-]?[a-zA-Z0-9]+)*$`, new(32), "use 1 to 32 letters and digits, with single _ or - between them", ""},
+	"skill":      {`^[a-z0-9]+(-[a-z0-9]+)*$`, new(64), "use up to 64 lower-case letters, digits and single hyphens", ""},
+	"trigger":    {`^[a-z0-9][a-z0-9-]*$`, nil, "use small letters, digits and hyphens: it is a part of the address", ""},
+	"variable":   {`^[^=\x00]+$`, nil, "write the name of a variable, whose value is taken from the environment", ""},
+	"duration":   {`^\+?([0-9]+\.?[0-9]*|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h)`, nil, "write one such as 30s or 1h30m", "a duration such as 30s or 1h30m"},
+	"size":       {`^\+?[0-9.]+ *([KkMmGg]?[Ii]?[Bb])? *$`, nil, "write a size such as 16KB or 1MB", "a size such as 16KB or 1MB"},
+	"expression": {wanted: `an expression such as steps.ask.output == "yes"`},
 }
 
-// arguments reads the JSON Schema of a tool's arguments, which must be an
-// object.
-func (f fields) arguments(key string) json.RawMessage {
-	schema := f.schema(key)
-	if schema == nil {
-		return nil
-	}
-	if t := f.n.get(key).get("type"); t != nil && t.kind == text && t.text != "object" {
-		f.problem(t.place, "%s describes one %s (the arguments of a tool are an object: type: object)", key, t.text)
-		return nil
-	}
-	return schema
-}
+// code writes the words in quotes of a description as code.
+func code(text string) string { return quoted.ReplaceAllString(text, "$1`$2`") }
+
+var quoted = regexp.MustCompile(`(^|[ (,])'([^']+)'`)

@@ -13,23 +13,32 @@ import (
 // or whose values cannot be removed from texts, are left out; [Spec.Warnings]
 // reports both.
 func (s *Spec) Secrets() map[string]string {
-	names := slices.Concat(s.Env, s.beyond)
-	for _, e := range s.endpoints {
-		if e.Key != "" {
-			names = append(names, e.Key)
-		}
-	}
-	return secrets(names)
-}
-
-func secrets(names []string) map[string]string {
 	values := map[string]string{}
-	for _, name := range names {
+	for _, name := range s.secrets() {
 		if value := os.Getenv(name); value != "" && unsafe(name, value) == nil {
 			values[name] = value
 		}
 	}
 	return values
+}
+
+// secrets returns the names of these variables.
+func (s *Spec) secrets() []string {
+	names := slices.Clone(s.Env)
+	for _, path := range []string{
+		"providers.*.key", "tools.*.mcp.token", "tools.*.mcp.auth.oauth.secret", "tools.*.a2a.token", "webhooks.*.secret", "triggers.*.secret",
+	} {
+		for _, n := range s.n.all(path) {
+			names = append(names, n.text)
+		}
+	}
+	for _, m := range s.members {
+		names = append(names, m.secrets()...)
+	}
+	if s.shelved != nil {
+		names = append(names, s.shelved.secrets()...)
+	}
+	return names
 }
 
 // unsafe returns why a value cannot be removed from texts.

@@ -1,11 +1,8 @@
 package spec
 
 import (
-	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -14,23 +11,9 @@ import (
 	"github.com/pawl-run/pawl/tool/skill"
 )
 
-// The keys of the head of a SKILL.md. Keys of other programs are ignored.
-var skillKeys = &table{name: "skill", title: "the head of a skill", one: "the skill", about: "The YAML header of a `SKILL.md`. Other keys are ignored.", keys: []key{
-	{name: "name", needed: true, value: shape{says: "up to 64 letters a-z, digits, -", schema: object{"type": "string"}}, about: "name of its directory", inGo: "skill.Skill.Name"},
-	{name: "description", needed: true, value: aText, about: "purpose, and when to use it, in at most 1024 bytes", inGo: "skill.Skill.Description"},
-	{name: "allowed-tools", value: either(aText, wordList), otherwise: "any", about: "names or patterns of permitted tools, separated by spaces in a text", inGo: "skill.Skill.Allowed"},
-	{name: "license", value: anyText, about: "for people", inGo: "skill.Skill"},
-	{name: "compatibility", value: anyText, about: "for people", inGo: "skill.Skill"},
-	{name: "metadata", value: shape{says: "mapping", schema: object{"type": "object"}}, about: "for people", inGo: "skill.Skill"},
-}}
-
-// Limits of a skill's name and description.
-var skillName = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
-
 const (
-	longestSkill = 64
-	longestUse   = 1024
-	mostSkills   = 100
+	longestUse = 1024 // bytes of a skill's description
+	mostSkills = 100
 )
 
 // Skills returns the skills of a folder: the folder itself if it has a
@@ -41,31 +24,29 @@ func Skills(dir string) ([]skill.Skill, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Spec{base: abs, path: filepath.Join(dir, skill.File), family: &family{files: map[string]string{}}}
-	d := &document{src: newSource(dir, "")}
-	s.skillsIn(d, &node{kind: text, text: ".", place: place{1, 1}})
-	if err := d.problems.sorted().asError(); err != nil {
+	s := &Spec{base: abs, path: filepath.Join(dir, skill.File), family: &family{files: map[string]string{}}, doc: &document{}}
+	s.skillsIn(&node{src: newSource(dir, ""), text: ".", place: place{1, 1}})
+	if err := s.doc.problems.sorted().asError(); err != nil {
 		return nil, err
 	}
 	return s.skills, nil
 }
 
 // readSkills reads the folders under skills.
-func (s *Spec) readSkills(f fields) {
-	_, at := f.words("skills", "[./skills]")
-	for _, n := range at {
-		s.skillsIn(f.document, n)
+func (s *Spec) readSkills() {
+	for _, n := range s.n.get("skills").list() {
+		s.skillsIn(n)
 	}
 	switch {
 	case len(s.skills) > mostSkills:
-		f.problem(f.n.get("skills").place, "there are %d skills (at most %d)", len(s.skills), mostSkills)
+		s.doc.problem(s.at("skills"), "there are %d skills (at most %d)", len(s.skills), mostSkills)
 	case len(s.skills) > 0:
 		s.reads = skill.Tool(s.skills...)
 	}
 }
 
 // skillsIn adds the skills of a folder.
-func (s *Spec) skillsIn(d *document, at *node) {
+func (s *Spec) skillsIn(at *node) {
 	dir := filepath.Clean(at.text)
 	shown := dir
 	if !filepath.IsAbs(dir) {
@@ -74,13 +55,10 @@ func (s *Spec) skillsIn(d *document, at *node) {
 	folders, err := s.family.folders(dir)
 	switch {
 	case err != nil:
-		if broken, ok := errors.AsType[*fs.PathError](err); ok {
-			err = broken.Err
-		}
-		d.problem(at.place, "skills %s: %v (name a folder of skills)", at.text, err)
+		s.doc.problem(at, "skills %s: %v (name a folder of skills)", at.text, withoutPath(err))
 		return
 	case len(folders) == 0:
-		d.problem(at.place, "there are no skills in %s (put folders there, each with a %s)", at.text, skill.File)
+		s.doc.problem(at, "there are no skills in %s (put folders there, each with a %s)", at.text, skill.File)
 		return
 	}
 	for _, folder := range folders {
@@ -90,15 +68,15 @@ func (s *Spec) skillsIn(d *document, at *node) {
 		}
 		text, err := s.family.readSkill(folder)
 		if err != nil {
-			d.problem(at.place, "skills %s: %v", at.text, err)
+			s.doc.problem(at, "skills %s: %v", at.text, err)
 			continue
 		}
 		one, problems := readSkill(filepath.Join(shown, rel, skill.File), folder, text)
-		d.problems = append(d.problems, problems...)
+		s.doc.problems = append(s.doc.problems, problems...)
 		switch {
 		case len(problems) > 0:
 		case slices.ContainsFunc(s.skills, func(k skill.Skill) bool { return k.Name == one.Name }):
-			d.problem(at.place, "there are two skills called %s (give each a name of its own)", one.Name)
+			s.doc.problem(at, "there are two skills called %s (give each a name of its own)", one.Name)
 		default:
 			s.skills = append(s.skills, one)
 		}
@@ -160,48 +138,32 @@ func readSkill(path, dir, content string) (one skill.Skill, problems Problems) {
 	if root == nil || root.kind == 0 {
 		return one, d.problems.sorted()
 	}
-	if root.kind == mapping {
-		root.pairs = slices.DeleteFunc(root.pairs, func(p pair) bool {
-			return !slices.Contains(skillKeys.names(), p.key) && expr.Nearest(p.key, skillKeys.names()) == ""
-		})
-	}
-	f := d.fields(skillKeys, root)
-	one.Dir = dir
-	f.text("name", &one.Name)
-	f.text("description", &one.Description)
-	switch name := root.get("name"); {
-	case one.Name == "":
-	case !skillName.MatchString(one.Name) || len(one.Name) > longestSkill:
-		f.problem(name.place, "name is %q (use up to %d lower-case letters, digits and single hyphens)", one.Name, longestSkill)
-	case one.Name != filepath.Base(dir):
-		f.problem(name.place, "name is %s, but its folder is %s (call both the same)", one.Name, filepath.Base(dir))
+	known := definitions()["skill"].PropertyOrder
+	root.pairs = slices.DeleteFunc(root.pairs, func(p pair) bool {
+		return !slices.Contains(known, p.key.text) && expr.Nearest(p.key.text, known) == ""
+	})
+	d.check(reference("skill"), root, "the head of a skill")
+	w := decoded[skillHead](root)
+	one.Dir, one.Name, one.Description = dir, w.Name, w.Description
+	if one.Name != "" && one.Name != filepath.Base(dir) {
+		d.problem(w.at("name"), "name is %s, but its folder is %s (call both the same)", one.Name, filepath.Base(dir))
 	}
 	if n := len(one.Description); n > longestUse {
-		f.problem(root.get("description").place, "description has %d bytes (at most %d; the rest belongs below the head)", n, longestUse)
+		d.problem(w.at("description"), "description has %d bytes (at most %d; the rest belongs below the head)", n, longestUse)
 	}
-	one.Allowed = f.allowedTools()
-	return one, d.problems.sorted()
-}
-
-// allowedTools reads names separated by spaces, or a list of names.
-func (f fields) allowedTools() []string {
-	const key = "allowed-tools"
-	n := f.n.get(key)
-	var names []string
-	switch {
-	case n == nil:
-		return nil
-	case n.kind == list:
-		names, _ = f.words(key, "[read_file]")
-	default:
-		line := ""
-		f.text(key, &line)
-		names = strings.Fields(line)
-	}
-	for _, name := range names {
-		if strings.ContainsAny(name, "(),:") {
-			f.problem(n.place, "%s has %s (only tools can be told apart, not their arguments: write their names between spaces)", key, name)
+	switch allowed := w.AllowedTools.(type) {
+	case string:
+		one.Allowed = strings.Fields(allowed)
+	case []any:
+		one.Allowed = []string{}
+		for _, n := range w.at("allowed-tools").items {
+			one.Allowed = append(one.Allowed, n.text)
 		}
 	}
-	return append([]string{}, names...)
+	for _, name := range one.Allowed {
+		if strings.ContainsAny(name, "(),:") {
+			d.problem(w.at("allowed-tools"), "allowed-tools has %s (only tools can be told apart, not their arguments: write their names between spaces)", name)
+		}
+	}
+	return one, d.problems.sorted()
 }

@@ -76,7 +76,7 @@ empty/SKILL.md:1:1: the head of a skill is empty (write a mapping with name, des
 headless/SKILL.md:1:1: the skill has no head (begin it with ---, name and description, and --- again)
 long/SKILL.md:3:14: description has 1499 bytes (at most 1024; the rest belongs below the head)
 other/SKILL.md:2:7: name is another, but its folder is other (call both the same)
-other/SKILL.md:4:1: unknown key allowed_tools in the head of a skill (did you mean allowed-tools?)
+other/SKILL.md:4:1: unknown key allowed_tools in the skill (did you mean allowed-tools?)
 spec.yaml:3:13: skills ./gone: no such file or directory (name a folder of skills)
 spec.yaml:3:21: skills has a number in its list (write text; put it in quotes if it looks like something else)`
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -4,157 +4,92 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/budget"
-	"github.com/pawl-run/pawl/engine"
-	"github.com/pawl-run/pawl/guard"
 	"github.com/pawl-run/pawl/tool"
-	"github.com/pawl-run/pawl/tool/fetch"
 	"github.com/pawl-run/pawl/tool/skill"
 )
 
-// A Spec is an agent described in a file. It is immutable and safe for
-// concurrent use; the fields are read-only.
+// A Spec is an agent described in a file, with the keys of the file as its fields. It is immutable
+// and safe for concurrent use; the fields are read-only.
 type Spec struct {
-	Name        string
-	Description string
-	Version     string         // of the agent; empty: none
-	Upgrade     engine.Upgrade // the rule for waiting runs of other versions
-	Labels      map[string]string
-	Input       string   // the default input; empty: none
-	Files       []string // of the default input, absolute
-	Thread      string   // the conversation of its runs; empty: each has its own
-	Env         []string // names of variables that commands get; their values are secrets
-	Hooks       []Hook   // see [HooksOf]
-	Webhooks    []Webhook
-	Rates       map[string]engine.Rate // of providers; see [RatesOf]
-	Budgets     []budget.Budget        // see [BudgetsOf]
-	Triggers    []Trigger              // of the agent where it is served
-	endpoints   map[string]Endpoint    // providers of its own
+	agentSpec
+	Budgets []budget.Budget // with those of its agents; see [BudgetsOf]
 
-	path        string // as given by the caller
-	base        string // the spec's directory, absolute
-	dir         string // working directory of commands, absolute
-	prompt      string
-	pins        []string
-	model       model
-	loop        pawl.Loop
-	flow        *flow // nil: not a workflow
-	json        bool  // strategy: json
-	output      []byte
-	tools       []toolSpec
-	toolsUnread []string // patterns for the names of those with problems
-	own         []string // builtin tools
-	hosted      []hostedSpec
-	agents      []delegate
-	members     []*Spec // specs of agents that are tools or steps, and of the team
-	handoffs    []handoff
-	team        map[string]*Spec // the other specs of the team, by absolute path; nil unless this one began it
-	untold      []untold
-	beyond      []string // names under env in the specs of agents that this spec does not have
-	fetch       fetch.Options
-	cage        *tool.Cage
-	builtin     bool
-	serial      bool
-	maxParallel int
-	core        []string // tools shown from the start; nil: all
-	trace       bool
-	plan        bool
-	board       bool
-	memory      *tool.MemoryOptions // nil: none
-	stop        *node
-	limits      pawl.Limits
-	gates       []gate
-	guard       *guard.Guard
-	trust       map[string]pawl.Trust // of builtin tools, by name
-	dataFlow    bool
-	strictFlow  bool
-	stuck       *pawl.Policy
-	observe     []string
-	goal        *goal
-	prices      map[string]pawl.Price
-	stale       int
-	opt         Options
-	judges      judges
-	doc         *document
-	root        *node
-	family      *family
+	path string // as given by the caller
+	base string // the spec's directory, absolute
+	dir  string // working directory of commands, absolute
+	opt  Options
+	doc  *document
+	stop *node // the condition in force; nil: none
 
-	approvals  pawl.Approvals
-	resultKey  string
+	loop       pawl.Loop             // nil: the steps of flow
+	flow       *flow                 // nil: not a workflow
+	commands   []pawl.Tool           // with the tools of clients
+	own        []pawl.Tool           // named under builtin
+	hosted     []pawl.Tool           // run by the provider of the model
+	remotes    []*a2aItem            // agents of other servers
+	servers    []MCPServer           // whose tools are known when they are connected to
+	names      map[string]*node      // where the name of each tool is given
+	toolsWrong bool                  // some tools could not be read
+	trust      map[string]pawl.Trust // in the results of builtin tools, by name
+	gates      []gate
+	cage       *tool.Cage // its own within the one around it
 	skills     []skill.Skill
-	registered []pawl.Policy   // of the program
-	reads      pawl.Tool       // reads the skills, as declared
-	declared   []pawl.ToolInfo // the tools of a recorded run; nil: none
-	shelved    *Spec           // the file of tools of a Hyphen document; nil: none
-	remotes    []remoteAgent
-	servers    []MCPServer
-	remote     map[string][]pawl.Tool // tools of the servers, by name; nil: not connected
-	onStuck    *node                  // no_progress of a Hyphen document; nil: not one
-}
+	reads      pawl.Tool     // reads the skills
+	registered []pawl.Policy // policies of the program
 
-// model is the model section of a spec.
-type model struct {
-	name       string
-	place      place
-	sampling   pawl.Sampling
-	fallback   []model // their names and places
-	unreadable bool
+	family    *family
+	agents    []delegate       // that are tools
+	handoffs  []*handoffSpec   // with absolute paths
+	team      map[string]*Spec // the other specs of the team, by absolute path; nil unless this one began it
+	members   []*Spec          // specs of agents that are tools or steps, and of the team
+	shelved   *Spec            // the file of tools of a Hyphen document; nil: none
+	resultKey string           // of a Hyphen document
 }
-
-// goal is the goal section of a spec.
-type goal struct {
-	metric  []string
-	success *node
-}
-
-// The actions on outdated prices.
-const (
-	staleWarn = 1 + iota
-	staleTokenOnly
-	staleRefuse
-)
 
 // Options replace or complete parts of a spec, such as by flags. The zero value
 // changes nothing.
 type Options struct {
 	// Registry has the models. With one, problems with the model are reported
 	// with all others; without, [Spec.Agent] reports them.
-	Registry *Registry
+	Registry *Registry `json:"-"`
 	// Model replaces the spec's, in the same notation.
-	Model string
+	Model string `json:"model,omitempty"`
 	// Effort replaces the spec's: one of [pawl.Efforts].
-	Effort string
+	Effort string `json:"effort,omitempty"`
 	// Prompt replaces the spec's.
-	Prompt string
+	Prompt string `json:"prompt,omitempty"`
 	// Stop replaces the spec's stop condition.
-	Stop string
-	// Plan has the agent plan first, as plan: true does.
-	Plan bool
+	Stop string `json:"stop,omitempty"`
 	// Limits replace those limits of the spec that they set.
-	Limits pawl.Limits
+	Limits pawl.Limits `json:"limits,omitzero"`
+	// Plan has the agent plan first, as plan: true does.
+	Plan bool `json:"plan,omitempty"`
 
 	// Tools is a file with a list of tools, as under tools in a spec, that has
 	// the actions of a Hyphen loop document.
-	Tools string
+	Tools string `json:"-"`
 	// Workflows is a directory with specs that has the workflows of such a
 	// document.
-	Workflows string
+	Workflows string `json:"workflows,omitempty"`
 
-	dir    string  // the spec's directory; empty: the name's
-	shelf  *shelf  // the file of tools, when it has been read
-	family *family // of the spec whose agent it is; nil: its own
-	around *around // the cage around it; nil: none
+	dir    string     // the spec's directory; empty: the name's
+	shelf  *shelf     // the file of tools, when it has been read
+	family *family    // of the spec whose agent it is; nil: its own
+	around *tool.Cage // the cage around it, with whole paths; nil: none
 }
 
-// Load reads the spec in a file. Its error is [Problems], unless the file
-// cannot be read.
+// Load reads the spec in a file, or in the file agent.yaml of a directory. Its error is
+// [Problems], unless the file cannot be read.
 func Load(path string, o *Options) (*Spec, error) {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		path = filepath.Join(path, "agent.yaml")
+	}
 	data, err := readSome(path)
 	if err != nil {
 		return nil, fmt.Errorf("spec: %w", err)
@@ -164,7 +99,7 @@ func Load(path string, o *Options) (*Spec, error) {
 
 // readSome reads a file up to just above the largest size of a spec.
 func readSome(path string) ([]byte, error) {
-	f, err := os.Open(path) //nolint:gosec // the caller that names the file may read it
+	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -193,18 +128,18 @@ func parse(name string, data []byte, o *Options) (*Spec, Problems) {
 	}
 	switch {
 	case root.kind == text && strings.Contains(root.text, ":"):
-		d.problem(root.place, "the spec is text (write KEY: VALUE on lines of their own, with a space after the colon)")
+		d.problem(root, "the spec is text (write KEY: VALUE on lines of their own, with a space after the colon)")
 	case root.kind != mapping && root.kind != 0:
-		d.problem(root.place, "the spec is %v (write a mapping with name, model, prompt)", root.kind)
+		d.problem(root, "the spec is %v (write a mapping with name, model, prompt)", root.kind)
 	}
 	if root.kind != mapping {
 		return nil, d.problems
 	}
-	s := &Spec{path: name, opt: *o, doc: d, root: root, base: o.dir, family: o.family}
+	s := &Spec{path: name, opt: *o, doc: d, base: o.dir, family: o.family, names: map[string]*node{}}
 	if s.base == "" {
 		abs, err := filepath.Abs(filepath.Dir(name))
 		if err != nil {
-			d.problem(place{1, 1}, "the spec's directory: %v", err)
+			d.problem(d.at(place{1, 1}), "the spec's directory: %v", err)
 			return nil, d.problems
 		}
 		s.base = abs
@@ -215,33 +150,26 @@ func parse(name string, data []byte, o *Options) (*Spec, Problems) {
 	if s.family.trail == nil {
 		s.family.trail = []string{filepath.Join(s.base, filepath.Base(name))}
 	}
-	switch {
-	case isHyphen(root):
-		s.readHyphen(d.fields(hyphenKeys, root))
-		s.root = root.get("properties")
-	default:
-		s.read(d.fields(specKeys, root))
+	if isHyphen(root) {
+		if !s.readHyphen(root) {
+			return nil, d.problems
+		}
+	} else {
+		d.check(reference("spec"), root, "the spec")
+		s.agentSpec = decoded[agentSpec](root)
 		if o.Tools != "" {
-			d.about(true, "tools", place{}, "a file of tools is for Hyphen loop documents, and this is a spec (list its tools under tools)")
+			d.problem(option("tools", ""), "a file of tools is for Hyphen loop documents, and this is a spec (list its tools under tools)")
 		}
 		if o.Workflows != "" {
-			d.about(true, "workflows", place{}, "a directory of workflows is for Hyphen loop documents, and this is a spec (list them under tools)")
+			d.problem(option("workflows", ""), "a directory of workflows is for Hyphen loop documents, and this is a spec (list them under tools)")
 		}
 	}
-	s.model.sampling.Effort = cmp.Or(o.Effort, s.model.sampling.Effort)
-	if o.Prompt != "" {
-		s.prompt = o.Prompt
-	}
+	s.read()
 	if !s.family.member() && !s.family.known {
-		s.unheard(d)
-	}
-	if s.family.team[s.family.trail[0]] == s {
-		s.team = maps.Clone(s.family.team)
-		delete(s.team, s.family.trail[0])
-		s.members = append(s.members, s.mates()...)
+		s.unheard(s.members)
 	}
 	if s.family.team != nil && s.team == nil { // the spec that began the team assembles it
-		s.family.team[s.family.trail[len(s.family.trail)-1]] = s
+		s.family.team[s.family.path()] = s
 		return s, d.problems
 	}
 	_, problems := s.assemble(o.Registry, nil)
@@ -249,4 +177,51 @@ func parse(name string, data []byte, o *Options) (*Spec, Problems) {
 		problems[i].Message = strings.ReplaceAll(problems[i].Message, standsForAll, "__*")
 	}
 	return s, append(d.problems, problems...)
+}
+
+// read completes what was decoded, and reports what the schema cannot say. The order counts: the
+// steps and tools run in the cage.
+func (s *Spec) read() {
+	s.Plan = s.Plan || s.opt.Plan
+	s.Prompt = cmp.Or(s.opt.Prompt, s.Prompt)
+	s.Model.Effort = cmp.Or(s.opt.Effort, s.Model.Effort)
+	for i, file := range s.Input.Files {
+		s.Input.Files[i] = s.file(file)
+	}
+	if s.dir = cmp.Or(s.Dir, "."); !filepath.IsAbs(s.dir) {
+		s.dir = filepath.Join(s.base, s.dir)
+	}
+	if s.stop = s.n.get("stop"); s.opt.Stop != "" {
+		s.stop = option("stop", s.opt.Stop)
+	}
+	s.alone()
+	for _, p := range s.n.get("labels").keys() {
+		if key := p.key.text; key == "" || strings.Contains(key, "=") {
+			s.doc.problem(p.key, "label %q cannot be asked for as KEY=VALUE (give it a name without =)", key)
+		}
+	}
+	s.doc.schema(s.n.get("output"), "output")
+	s.readCage()
+	s.readLoop()
+	s.checkFetch()
+	s.readTools()
+	s.readSkills()
+	s.readHandoffs()
+	s.readGates()
+	s.readPolicies()
+	if s.Observe != nil {
+		s.resolve(s.Observe.Command, s.Observe.mark)
+	}
+	if s.Goal != nil {
+		s.resolve(s.Goal.Metric.Command, s.Goal.Metric.mark)
+	}
+	if r := s.Judge.Reflexion; r != nil && r.Every == 0 && !r.OnError && !r.OnLoop {
+		s.doc.problem(r.n, "reflexion never judges (write every: 1, on_error: true or on_loop: true)")
+	}
+	s.checkTopics()
+	s.checkHooks()
+	s.checkWebhooks()
+	s.checkProviders()
+	s.Budgets = s.doc.budgets(s.agentSpec.Budgets, s.Budgets)
+	s.checkTriggers()
 }

@@ -62,7 +62,7 @@ func TestKeysReachTheAgent(t *testing.T) {
 		}, 2},
 		{"prompt", least + "prompt: |\n  one\n  two\n", func(_ *Spec, a pawl.Agent) any { return a.Prompt }, "one\ntwo\n"},
 		{"thread", least + "thread: talk", func(s *Spec, _ pawl.Agent) any { return s.Thread }, "talk"},
-		{"input", least + "input: go", func(s *Spec, _ pawl.Agent) any { return s.Input }, "go"},
+		{"input", least + "input: go", func(s *Spec, _ pawl.Agent) any { return s.Input.Text }, "go"},
 		{"loop single", least + "loop: single", func(_ *Spec, a pawl.Agent) any { return a.Loop.Name() }, "single"},
 		{"loop react", least + "loop: react", func(_ *Spec, a pawl.Agent) any { return a.Loop.Name() }, "react"},
 		{"strategy json", least + "strategy: json", func(_ *Spec, a pawl.Agent) any { return a.Strategy }, pawl.StrategyJSON},
@@ -189,8 +189,8 @@ func TestSource(t *testing.T) {
 		if a.Source != b.Source || a.Limits != b.Limits || a.Stop.String() != b.Stop.String() {
 			t.Errorf("got %+v, want %+v", b, a)
 		}
-		if s.tools[0].argv[0] != filepath.Join(dir, "x.sh") {
-			t.Errorf("the command is %s", s.tools[0].argv[0])
+		if s.Tools[0].Tool.Command[0] != filepath.Join(dir, "x.sh") {
+			t.Errorf("the command is %s", s.Tools[0].Tool.Command[0])
 		}
 	}
 	if _, err := ParseSource(`{"kind":"other"}`, nil); err == nil {
@@ -205,10 +205,10 @@ func TestPaths(t *testing.T) {
 	}
 	s, _ := parseAgent(t, dir, least+"dir: work\ntools: [{name: t, description: d, command: [./run.sh, ./arg.txt, ./..., ./none, 5, 1e3, true]}]\n", nil)
 	want := []string{filepath.Join(dir, "run.sh"), filepath.Join(dir, "arg.txt"), "./...", "./none", "5", "1e3", "true"}
-	if diff := cmp.Diff(want, s.tools[0].argv); diff != "" {
+	if diff := cmp.Diff(want, s.Tools[0].Tool.Command); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if want := filepath.Join(dir, "work"); s.dir != want || s.tools[0].options.Dir != want {
+	if want := filepath.Join(dir, "work"); s.dir != want {
 		t.Errorf("dir is %s", s.dir)
 	}
 }
@@ -301,7 +301,6 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// must ends a test at an error that it does not expect.
 func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {

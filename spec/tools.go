@@ -1,212 +1,133 @@
 package spec
 
 import (
-	"cmp"
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/expr"
 	"github.com/pawl-run/pawl/tool"
 )
 
-// The machine's rules for names and limits, checked here as well because the
-// place is known.
-var (
-	agentName = regexp.MustCompile(`^[a-z0-9-]+$`)
-	toolName  = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
-	variable  = regexp.MustCompile(`^[^=\x00]+$`)
-)
+// toolName is the machine's rule for the names of tools.
+var toolName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 
-const (
-	mostIterations = 10_000
-	mostMargin     = 10
-)
-
-// toolSpec is a tool declared in a spec.
-type toolSpec struct {
-	name, description string
-	client            bool
-	argv              []string
-	input             json.RawMessage
-	options           tool.CommandOptions
-	gate              gate
-	gated             bool // gate is set
-}
-
-func (s *Spec) readTools(f fields) {
-	n := f.value("tools", list, "a list of tools, each with name, description and command")
-	if n == nil {
-		if f.n.get("tools") != nil {
-			s.toolsUnread = []string{"*"}
-		}
-		return
-	}
-	taken := map[string]int{}
-	for _, item := range n.items {
-		named, problems := len(taken)+len(s.servers), len(f.problems)
-		s.readEntry(f, item, taken)
-		if len(f.problems) > problems && len(taken)+len(s.servers) == named {
-			s.toolsUnread = append(s.toolsUnread, s.mayBe(item))
+// readTools makes the tools, or keeps what they are made of.
+func (s *Spec) readTools() {
+	before := len(s.doc.problems)
+	for i := range s.Tools {
+		switch w := &s.Tools[i]; {
+		case w.MCP != nil:
+			s.readServer(w.MCP)
+		case w.A2A != nil:
+			s.readRemote(w.A2A)
+		case w.Hosted != nil:
+			s.readHosted(w.Hosted)
+		case w.Builtin != nil:
+			s.readOwn(w.Builtin)
+		case w.Agent != nil:
+			s.readAgent(w.Agent)
+		case w.Workflow != nil:
+			s.readDelegate(w.Workflow.mark, "workflow", &w.Workflow.localTool, tool.AgentOptions{})
+		case w.Tool != nil:
+			s.readTool(w.Tool)
 		}
 	}
-}
-
-// mayBe returns a pattern for the names that the tools of an entry with problems may have.
-func (s *Spec) mayBe(item *node) string {
-	file := cmp.Or(item.get("agent"), item.get("workflow"))
-	switch {
-	case item.name() != "":
-		return item.name()
-	case file != nil:
-		_, root := readDocument(file.text, s.family.files[s.at(file.text)])
-		return cmp.Or(root.name(), strings.TrimSuffix(filepath.Base(file.text), filepath.Ext(file.text)))
-	case item.get("mcp").name() != "":
-		return item.get("mcp").name() + "__*"
-	}
-	return "*"
-}
-
-// readEntry reads an entry, whose keys say what kind of tool it is.
-func (s *Spec) readEntry(f fields, item *node, taken map[string]int) {
-	switch {
-	case item.get("mcp") != nil:
-		s.readServer(f, item)
-	case item.get("a2a") != nil:
-		s.readRemote(f, item, taken)
-	case item.get("hosted") != nil:
-		s.readHosted(f, item, taken)
-	case item.get("builtin") != nil:
-		s.readOwn(f, item, taken)
-	case item.get("agent") != nil || item.get("workflow") != nil:
-		s.readDelegate(f, item, taken)
-	default:
-		t := s.readTool(f, item)
-		if at := item.get("name"); at != nil && t.name != "" && f.names(t.name, at.place, taken) {
-			s.tools = append(s.tools, t)
-			if t.gated {
-				s.gates = append(s.gates, t.gate)
-			}
-		}
+	s.toolsWrong = len(s.doc.problems) > before
+	for _, n := range append(s.n.all("tools"), s.n.all("tools.*")...) {
+		s.toolsWrong = s.toolsWrong || n.wrong || n.kind == 0
 	}
 }
 
-// names takes a name for a tool, and reports whether it may have it.
-func (f fields) names(name string, at place, taken map[string]int) bool {
-	switch line, clash := taken[name]; {
+// claim takes a name for a tool that is given at a place, and reports whether it may have it.
+func (s *Spec) claim(name string, at *node) bool {
+	switch other := s.names[name]; {
 	case !toolName.MatchString(name):
-		f.problem(at, "tool name %q (use 1 to 64 letters, digits, _ or -)", name)
+		s.doc.problem(at, "tool name %q (use 1 to 64 letters, digits, _ or -)", name)
 	case strings.HasPrefix(name, "__"):
-		f.problem(at, "tool name %q (names that begin with __ belong to the machine; write builtins: true for its tools)", name)
-	case clash:
-		f.problem(at, "there is another tool %s in line %d (give each a name of its own)", name, line)
+		s.doc.problem(at, "tool name %q (names that begin with __ belong to the machine; write builtins: true for its tools)", name)
+	case other != nil:
+		s.doc.problem(at, "there is another tool %s in line %d (give each a name of its own)", name, other.place.line)
 	default:
-		taken[name] = at.line
+		s.names[name] = at
 		return true
 	}
 	return false
 }
 
-func (s *Spec) readTool(f fields, n *node) (t toolSpec) {
-	f = f.fields(toolKeys, n)
-	if n.kind != mapping {
-		return t
-	}
-	f.text("name", &t.name)
-	f.text("description", &t.description)
-	f.flag("client", &t.client)
-	t.input = f.arguments("input")
-	o := &t.options
-	choose(f, "effect", &o.Effect)
-	choose(f, "on_doubt", &o.OnDoubt)
-	choose(f, "trust", &o.Trust)
-	o.Input, o.Reaches, o.Content = t.input, f.flows(t.input, "reaches"), f.flows(t.input, "content")
-	o.Exempt, o.Alone = f.word("stuck") == "exempt", f.off("parallel")
-	f.duration("timeout", &o.Timeout)
-	f.maxOutput(&o.MaxOutput)
-	f.count("max_calls", &o.MaxCalls, 1, "5")
-	f.count("max_parallel", &o.MaxParallel, 1, "3")
-	o.Dir, o.Secrets, o.Cage = s.dir, s.Env, s.cage
-	o.Witness = s.readWitness(f)
-	t.gate, t.gated = f.readGate(t.name)
+// commandOnly are the keys that configure a program.
+var commandOnly = []string{"command", "timeout", "max_output", "max_calls", "max_parallel", "parallel", "on_doubt"}
 
-	what := f.called(f.t.title)
-	if !t.client {
-		f.lacks(what, "command")
-		t.argv = s.argv(f, "command", "[./lookup.sh]")
-		return t
+// readTool makes a tool that a program or the client of the run executes.
+func (s *Spec) readTool(w *toolItem) {
+	if !s.doc.schema(w.n.get("input"), "input") {
+		w.Input = nil
+	} else if t := w.n.get("input").get("type"); t != nil && t.kind == text && t.text != "object" {
+		s.doc.problem(t, "input describes one %s (the arguments of a tool are an object: type: object)", t.text)
+		w.Input = nil
 	}
-	for _, key := range commandOnly {
-		for _, p := range n.pairs {
-			if p.key == key {
-				f.problem(p.place, "%s is for commands, and %s is run by the client (leave it out)", key, what)
+	s.checkArguments(w, "reaches", w.Reaches)
+	s.checkArguments(w, "content", w.Content)
+	s.readWitness(w)
+	var t pawl.Tool
+	if w.Client {
+		for _, p := range w.n.pairs {
+			if slices.Contains(commandOnly, p.key.text) {
+				s.doc.problem(p.key, "%s is for commands, and the tool %s is run by the client (leave it out)", p.key.text, w.Name)
 			}
 		}
-	}
-	return t
-}
-
-func (t toolSpec) tool() pawl.Tool {
-	if t.client {
-		return tool.Client(t.name, t.description, t.input, &tool.ClientOptions{
-			Effect: t.options.Effect, Exempt: t.options.Exempt, Trust: t.options.Trust, Reaches: t.options.Reaches, Content: t.options.Content, Witness: t.options.Witness, Dir: t.options.Dir,
+		t = tool.Client(w.Name, w.Description, w.Input, &tool.ClientOptions{
+			Effect: w.Effect, Exempt: w.Stuck != "", Trust: w.Trust, Reaches: w.Reaches, Content: w.Content, Witness: w.Witness, Dir: s.dir,
+		})
+	} else {
+		if w.n.get("command") == nil {
+			s.doc.problem(w.n, "%s has no command (write command: [./lookup.sh])", strings.TrimSpace("the tool "+w.Name))
+		}
+		s.resolve(w.Command, w.mark)
+		t = tool.Command(w.Name, w.Description, w.Command, &tool.CommandOptions{
+			Input: w.Input, Effect: w.Effect, OnDoubt: w.OnDoubt, Trust: w.Trust, Reaches: w.Reaches, Content: w.Content,
+			Exempt: w.Stuck != "", Alone: !w.Parallel, Timeout: w.Timeout, MaxOutput: w.MaxOutput, MaxCalls: w.MaxCalls, MaxParallel: w.MaxParallel,
+			Dir: s.dir, Secrets: s.Env, Cage: s.cage, Witness: w.Witness,
 		})
 	}
-	return tool.Command(t.name, t.description, t.argv, &t.options)
+	if w.Name != "" && s.claim(w.Name, w.at("name")) {
+		s.commands = append(s.commands, t)
+		s.gate(w.Approval, w.Name)
+	}
 }
 
-// argv reads a program and its arguments.
-func (s *Spec) argv(f fields, key, example string) []string {
-	n := f.n.get(key)
-	if n != nil && n.kind == text {
-		f.problem(n.place, "%s is text (write a list such as %s; there is no shell)", key, example)
-		return nil
+// checkArguments reports names that are no arguments of the tool.
+func (s *Spec) checkArguments(w *toolItem, key string, names []string) {
+	var schema struct{ Properties map[string]json.RawMessage }
+	if len(names) == 0 || json.Unmarshal(w.Input, &schema) != nil { // reported elsewhere
+		return
 	}
-	for _, item := range n.all("*") {
-		if item.word != "" { // an argument is text, also if it looks like a number
-			item.kind, item.style, item.text = text, plain, item.word
+	for i, name := range names {
+		if schema.Properties[name] == nil {
+			s.doc.problem(w.at(key).items[i], "%s names an argument %q that the tool does not have%s", key, name, expr.DidYouMean(name, slices.Sorted(maps.Keys(schema.Properties))))
 		}
 	}
-	argv, at := f.words(key, example)
-	if n != nil && n.kind == list && len(n.items) == 0 {
-		f.problem(n.place, "%s is empty (list the program and its arguments)", key)
-	}
-	for i, arg := range argv {
-		if i == 0 && arg == "" {
-			f.problem(at[i].place, "%s begins with an empty word (the first names a program)", key)
-		}
-		argv[i] = s.beside(i, arg)
-	}
-	return argv
 }
 
-// beside resolves an element of a command that starts with ./ against the
+// resolve resolves the elements of a command that start with ./ against the
 // spec's directory. An argument may mean something else, as ./... does, and
 // stays unless such a file exists.
-func (s *Spec) beside(i int, arg string) string {
-	if !strings.HasPrefix(arg, "./") {
-		return arg
-	}
-	path := filepath.Join(s.base, arg)
-	if i > 0 {
-		if info, err := os.Stat(path); err != nil || info.IsDir() { //nolint:gosec // the spec that names the file may start it
-			return arg
+func (s *Spec) resolve(argv []string, in mark) {
+	for i, arg := range argv {
+		if i == 0 && arg == "" {
+			s.doc.problem(in.at("command").items[i], "command begins with an empty word (the first names a program)")
+		}
+		if !strings.HasPrefix(arg, "./") {
+			continue
+		}
+		path := filepath.Join(s.base, arg)
+		if info, err := os.Stat(path); i == 0 || err == nil && !info.IsDir() {
+			argv[i] = path
 		}
 	}
-	return path
-}
-
-// readCommand reads {command: [...]} under a key.
-func (s *Spec) readCommand(f fields, key, example string) []string {
-	n := f.n.get(key)
-	if n == nil {
-		return nil
-	}
-	c := f.titled(key, commandKeys, n)
-	if n.kind != mapping {
-		return nil
-	}
-	return s.argv(c, "command", example)
 }

@@ -3,39 +3,12 @@ package spec
 import (
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"time"
 
 	"github.com/pawl-run/pawl/internal/cron"
+	"github.com/pawl-run/pawl/webhook"
 )
-
-// A Trigger is what starts runs of an agent where it is served; see server.Trigger.
-type Trigger struct {
-	Cron    string
-	Zone    *time.Location
-	MakeUp  bool
-	Webhook string
-	Sign    string
-	Secret  string // the name of a variable
-	When    map[string]string
-	Key     string
-	Signal  string
-	Watch   string // absolute
-	Input   string
-}
-
-var triggerName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]*$`)
-
-// readTriggers reads a list of {cron: "0 8 * * 1-5", input: …}.
-func (s *Spec) readTriggers(f fields) {
-	for _, item := range f.items("triggers", `[{cron: "0 8 * * 1-5", input: Good morning.}]`) {
-		t := f.fields(triggerKeys, item)
-		if item.kind == mapping {
-			s.readTrigger(t, item)
-		}
-	}
-}
 
 // triggerOf are the keys that go with each kind of trigger.
 var triggerOf = map[string][]string{
@@ -44,99 +17,116 @@ var triggerOf = map[string][]string{
 	"watch":   {"input"},
 }
 
-func (s *Spec) readTrigger(f fields, item *node) {
-	var t Trigger
-	var zone string
-	kind := ""
-	for _, one := range []string{"cron", "webhook", "watch"} {
-		if item.get(one) == nil {
+func (s *Spec) checkTriggers() {
+	for i := range s.Triggers {
+		t := &s.Triggers[i]
+		var kinds []string
+		for _, kind := range []string{"cron", "webhook", "watch"} {
+			if t.n.get(kind) != nil {
+				kinds = append(kinds, kind)
+			}
+		}
+		if len(kinds) == 0 {
+			s.doc.problem(t.n, "a trigger has none of cron, webhook and watch (write one)")
 			continue
 		}
-		if kind != "" {
-			f.problem(item.place, "a trigger has both %s and %s (write two)", kind, one)
-			return
+		if len(kinds) > 1 {
+			s.doc.problem(t.n, "a trigger has both %s and %s (write two)", kinds[0], kinds[1])
+			continue
 		}
-		kind = one
-	}
-	if kind == "" {
-		f.problem(item.place, "a trigger has none of cron, webhook and watch (write one)")
-		return
-	}
-	for _, p := range item.pairs {
-		if p.key != kind && slices.ContainsFunc(triggerKeys.keys, func(k key) bool { return k.name == p.key }) && !slices.Contains(triggerOf[kind], p.key) {
-			f.problem(p.place, "%s is not for a trigger with %s", p.key, kind)
+		for _, p := range t.n.pairs {
+			if key := p.key.text; key != kinds[0] && !slices.Contains(triggerOf[kinds[0]], key) {
+				s.doc.problem(p.key, "%s is not for a trigger with %s", key, kinds[0])
+			}
 		}
+		s.checkTrigger(t, s.Triggers[:i])
 	}
-	f.text("cron", &t.Cron)
-	f.text("zone", &zone)
-	f.text("webhook", &t.Webhook)
-	f.text("key", &t.Key)
-	f.text("signal", &t.Signal)
-	f.text("watch", &t.Watch)
-	f.text("input", &t.Input)
-	f.text("start", &t.Input)
-	if w := f.value("when", mapping, "a mapping such as {action: opened}"); w != nil {
-		t.When = map[string]string{}
-		for _, p := range w.pairs {
-			t.When[p.key] = p.value.text
-		}
-	}
-	t.MakeUp, t.Sign, t.Zone = f.word("missed") == "once", f.word("sign"), time.UTC
-	if zone != "" {
-		var err error
-		if t.Zone, err = time.LoadLocation(zone); err != nil {
-			f.problem(item.get("zone").place, "there is no zone %s on this machine (write one such as Europe/Berlin, or leave it out for UTC)", zone)
-			t.Zone = time.UTC
-		}
+}
+
+// Location returns the time zone of Cron.
+func (t *Trigger) Location() (*time.Location, error) { return time.LoadLocation(t.Zone) }
+
+func (s *Spec) checkTrigger(t *Trigger, before []Trigger) {
+	zone, err := t.Location()
+	if err != nil {
+		s.doc.problem(t.at("zone"), "there is no zone %s on this machine (write one such as Europe/Berlin, or leave it out for UTC)", t.Zone)
+		zone = time.UTC
 	}
 	switch {
 	case t.Cron != "":
-		if _, err := cron.Parse(t.Cron, t.Zone); err != nil {
-			f.problem(item.get("cron").place, "cron %v", err)
+		if _, err := cron.Parse(t.Cron, zone); err != nil {
+			s.doc.problem(t.at("cron"), "cron %v", err)
 		}
 	case t.Watch != "":
-		t.Watch = s.at(t.Watch)
+		t.Watch = s.file(t.Watch)
 		if info, err := os.Stat(t.Watch); err == nil && !info.IsDir() {
-			f.problem(item.get("watch").place, "watch is %s, which is a file (name the folder)", filepath.Base(t.Watch))
+			s.doc.problem(t.at("watch"), "watch is %s, which is a file (name the folder)", filepath.Base(t.Watch))
 		}
 	case t.Webhook != "":
-		s.checkTriggerHook(f, item, &t)
-	}
-	s.Triggers = append(s.Triggers, t)
-}
-
-func (s *Spec) checkTriggerHook(f fields, item *node, t *Trigger) {
-	at := item.get("webhook").place
-	switch {
-	case !triggerName.MatchString(t.Webhook):
-		f.problem(at, "webhook is %q (use small letters, digits and hyphens: it is a part of the address)", t.Webhook)
-	case slices.ContainsFunc(s.Triggers, func(o Trigger) bool { return o.Webhook == t.Webhook }):
-		f.problem(at, "there is another webhook %s (give each a name of its own)", t.Webhook)
-	}
-	if !s.secret(f, "secret", &t.Secret) && t.Secret == "" {
-		f.problem(item.place, "the webhook %s has no secret (name a variable with what its sender signs with)", t.Webhook)
-	}
-	switch {
-	case item.get("start") != nil && t.Signal != "":
-		f.problem(item.place, "the webhook %s has both start and signal (write two triggers)", t.Webhook)
-	case t.Signal != "" && t.Key == "":
-		f.problem(item.place, "the webhook %s has a signal, but no key that says to which run", t.Webhook)
+		if slices.ContainsFunc(before, func(o Trigger) bool { return o.Webhook == t.Webhook }) {
+			s.doc.problem(t.at("webhook"), "there is another webhook %s (give each a name of its own)", t.Webhook)
+		}
+		if t.n.get("secret") == nil {
+			s.doc.problem(t.n, "the webhook %s has no secret (name a variable with what its sender signs with)", t.Webhook)
+		}
+		switch {
+		case t.n.get("start") != nil && t.Signal != "":
+			s.doc.problem(t.n, "the webhook %s has both start and signal (write two triggers)", t.Webhook)
+		case t.Signal != "" && t.Key == "":
+			s.doc.problem(t.n, "the webhook %s has a signal, but no key that says to which run", t.Webhook)
+		}
 	}
 }
 
-// untriggered warns about folders that are missing, and secrets that are not set.
-func (s *Spec) untriggered(d *document) {
-	if s.family.member() { // only the triggers of a spec that is served count
+func (s *Spec) checkWebhooks() {
+	for i := range s.Webhooks {
+		w := &s.Webhooks[i]
+		if err := webhook.CheckURL(w.URL); err != nil && w.URL != "" {
+			s.doc.problem(w.at("url"), "url cannot be posted to (%v)", err)
+		}
+		// reading a recorded run does not need the secret
+		if key := os.Getenv(w.Secret); key != "" && s.opt.family == nil {
+			if err := webhook.CheckSecret(key); err != nil {
+				s.doc.problem(w.at("secret"), "the variable %s: %v", w.Secret, err)
+			}
+		}
+		for k, e := range w.Events {
+			if slices.Index(w.Events, e) < k {
+				s.doc.problem(w.at("events").items[k], "events has %v twice (drop one)", e)
+			}
+		}
+		if slices.ContainsFunc(s.Webhooks[:i], func(other Webhook) bool { return other.URL == w.URL && w.URL != "" }) {
+			s.doc.problem(w.n, "there is another webhook with this url (drop one)")
+		}
+	}
+}
+
+// unheard reports the webhooks of this spec's agents that this spec does not
+// have. They are not called: the agents' runs are parts of a run of the outermost agent.
+func (s *Spec) unheard(members []*Spec) {
+	for _, m := range members {
+		for _, w := range m.Webhooks {
+			if !slices.ContainsFunc(s.Webhooks, func(own Webhook) bool { return own.URL == w.URL }) {
+				s.doc.problem(w.n, "the webhook is not called for an agent of %s (name it in %[1]s as well, or leave it out here)", filepath.Base(s.path))
+			}
+		}
+		s.unheard(m.members)
+	}
+}
+
+// unsigned reports the webhooks whose secret is not set. Without it a receiver could not detect
+// forged notices, so the spec does not run.
+func (s *Spec) unsigned(d *document) {
+	if s.opt.family != nil {
 		return
 	}
-	for _, n := range s.root.all("triggers.*.watch") {
-		if _, err := os.Stat(s.at(n.text)); err != nil {
-			d.problem(n.place, "there is no folder %s (nothing starts until there is)", s.at(n.text))
-		}
-	}
-	for _, n := range s.root.all("triggers.*.secret") {
+	for _, n := range s.n.all("webhooks.*.secret") {
 		if os.Getenv(n.text) == "" {
-			d.problem(n.place, "the variable %s is not set (no server serves the webhook without it)", n.text)
+			d.problem(n, "the variable %s is not set (set it to what notices are to be signed with, such as whsec_ and 32 random bytes in base64)", n.text)
 		}
 	}
 }
+
+// WebhooksOf returns the webhooks in the source of an agent: none if the source
+// is not a spec's, or this version cannot read it.
+func WebhooksOf(source string) []Webhook { return readAgain(source).Webhooks }

@@ -16,17 +16,23 @@ import (
 // outdated prices, a missing directory or program, a trigger without its folder or secret. A spec may be checked on a machine without its secrets and programs.
 // The specs of its agents are included. Each call reads the environment and the
 // files; r may be nil.
-func (s *Spec) Warnings(r *Registry) []Problem {
-	d := &document{text: s.doc.text, src: s.doc.src}
-	for _, n := range s.root.all("env.*") {
-		value, set := os.LookupEnv(n.text)
-		if !set {
-			d.problem(n.place, "the variable %s is not set (commands run without it)", n.text)
-		} else if err := unsafe(n.text, value); err != nil {
-			d.problem(n.place, "%v; commands get it, and their output in the log will contain it if they print it", err)
+func (s *Spec) Warnings(r *Registry) []Problem { return s.warnings(r, false) }
+
+// warnings is Warnings under the data-flow guard of another spec, or of none.
+func (s *Spec) warnings(r *Registry, dataFlow bool) []Problem {
+	dataFlow = dataFlow || s.guarded()
+	d := &document{}
+	if s.Demo(r) {
+		d.problem(s.at("model"), "no model is named and no key is set, so the script %s answers (set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY)", s.Model.Demo)
+	}
+	for path, wrong := range lacking {
+		for _, n := range s.n.all(path) {
+			if says := wrong(s, n.text); says != "" {
+				d.problem(n, "%s", says)
+			}
 		}
 	}
-	token := func(at place, name, whose string) {
+	token := func(at *node, name, whose string) {
 		if value := os.Getenv(name); name != "" && value == "" {
 			d.problem(at, "the variable %s is not set (%s is called without a token)", name, whose)
 		} else if err := unsafe(name, value); name != "" && err != nil {
@@ -35,66 +41,98 @@ func (s *Spec) Warnings(r *Registry) []Problem {
 	}
 	for _, server := range s.servers {
 		token(server.at, server.Token, "the MCP server "+server.Name)
-		if o := server.OAuth; o != nil && o.Secret != "" && os.Getenv(o.Secret) == "" {
-			d.problem(server.at, "the variable %s is not set (the MCP server %s cannot be called without the secret of its client)", o.Secret, server.Name)
-		}
 	}
 	for _, r := range s.remotes {
-		token(r.at, r.token, "the agent at "+r.url)
+		token(r.A2A.n, r.A2A.Token, "the agent at "+r.A2A.URL)
 	}
 	if info, err := os.Stat(s.dir); err != nil || !info.IsDir() {
-		d.problem(s.find("dir"), "there is no directory %s (commands run in it)", s.dir)
+		d.problem(s.at("dir"), "there is no directory %s (commands run in it)", s.dir)
 	}
-	for _, n := range s.root.all("input.files.*") {
-		if info, err := os.Stat(s.at(n.text)); err != nil || !info.Mode().IsRegular() {
-			d.problem(n.place, "there is no file %s (a run without files of its own cannot start)", n.text)
-		}
-	}
-	s.untriggered(d)
 	s.programs(d, nil)
 	s.relied(d, nil)
-	for _, n := range slices.Concat(s.root.all("cage.files.read.*"), s.root.all("cage.files.write.*")) {
-		path := s.witness(n.text)
-		if _, err := os.Stat(path); err != nil {
-			d.problem(n.place, "there is no %s (commands are refused until it is there)", filepath.Clean(path))
-		}
-	}
-	for _, t := range s.root.all("tools.*") {
+	for _, t := range s.n.all("tools.*") {
 		if n, effect := t.get("max_parallel"), t.get("effect"); n != nil && t.get("command") != nil && (effect == nil || effect.text == "write") {
-			d.problem(n.place, "max_parallel has no effect: %s is a write, and a write runs alone (if it is not a write, declare its effect)", t.name())
+			d.problem(n, "max_parallel has no effect: %s is a write, and a write runs alone (if it is not a write, declare its effect)", t.name())
 		}
 	}
 	s.unskilled(d)
 	s.ungated(d)
 	s.unheld(d)
-	if l := s.shelved; l != nil {
-		own := &document{text: l.doc.text, src: l.doc.src}
-		used := map[string]bool{}
-		for _, t := range s.tools {
-			used[t.name] = true
-		}
-		l.programs(own, used)
-		l.relied(own, used)
-		d.problems = append(d.problems, own.problems...)
+	if dataFlow {
+		s.laundered(d)
 	}
-	s.retiring(d, r)
-	s.age(d, r)
-	s.unsuited(d, r)
+	if l := s.shelved; l != nil {
+		used := map[string]bool{}
+		for _, t := range s.commands {
+			used[t.Info().Name] = true
+		}
+		l.programs(d, used)
+		l.relied(d, used)
+	}
+	s.unfit(d, r)
 	if !s.family.member() {
 		d.problems = append(d.problems, s.Unready(r)...)
 	}
 	for _, m := range s.members {
-		d.problems = append(d.problems, m.Warnings(r)...)
+		d.problems = append(d.problems, m.warnings(r, dataFlow)...)
 	}
 	return d.problems.sorted()
+}
+
+// lacking are the files and variables that a spec names, by their paths in it, with what is wrong
+// with each; empty: nothing.
+var lacking = map[string]func(s *Spec, name string) string{
+	"env.*": func(_ *Spec, name string) string {
+		if _, set := os.LookupEnv(name); !set {
+			return "the variable " + name + " is not set (commands run without it)"
+		}
+		if err := unsafe(name, os.Getenv(name)); err != nil {
+			return err.Error() + "; commands get it, and their output in the log will contain it if they print it"
+		}
+		return ""
+	},
+	"input.files.*": func(s *Spec, name string) string {
+		if info, err := os.Stat(s.file(name)); err == nil && info.Mode().IsRegular() {
+			return ""
+		}
+		return "there is no file " + name + " (a run without files of its own cannot start)"
+	},
+	"cage.files.read.*":  uncaged,
+	"cage.files.write.*": uncaged,
+	"triggers.*.watch": func(s *Spec, name string) string {
+		if _, err := os.Stat(s.file(name)); err == nil || s.family.member() { // only a spec that is served starts runs
+			return ""
+		}
+		return "there is no folder " + s.file(name) + " (nothing starts until there is)"
+	},
+	"triggers.*.secret": func(s *Spec, name string) string {
+		if os.Getenv(name) != "" || s.family.member() {
+			return ""
+		}
+		return "the variable " + name + " is not set (no server serves the webhook without it)"
+	},
+	"tools.*.mcp.auth.oauth.secret": func(_ *Spec, name string) string {
+		if os.Getenv(name) != "" {
+			return ""
+		}
+		return "the variable " + name + " is not set (the MCP server cannot be called without the secret of its client)"
+	},
+}
+
+func uncaged(s *Spec, name string) string {
+	path := filepath.Clean(s.witness(name))
+	if _, err := os.Stat(path); err != nil {
+		return "there is no " + path + " (commands are refused until it is there)"
+	}
+	return ""
 }
 
 // ungated warns of patterns that gate no tool. Those of MCP servers are not known before a run.
 func (s *Spec) ungated(d *document) {
 	names, all := s.offered()
-	for _, g := range s.root.all("approvals.gates.*") {
+	for _, g := range s.n.all("approvals.gates.*") {
 		if all && strings.ContainsAny(g.text, "*?") && !slices.ContainsFunc(names, func(name string) bool { return naming.Match(g.text, name) }) {
-			d.problem(g.place, "%s matches no tool of the agent", g.text)
+			d.problem(g, "%s matches no tool of the agent", g.text)
 		}
 	}
 }
@@ -103,7 +141,7 @@ func (s *Spec) ungated(d *document) {
 func (s *Spec) offered() (names []string, all bool) {
 	all = len(s.servers) == 0
 	for _, path := range []string{"tools.*.name", "tools.*.builtin.*", "tools.*.hosted"} {
-		for _, n := range s.root.all(path) {
+		for _, n := range s.n.all(path) {
 			names = append(names, n.text)
 		}
 	}
@@ -117,7 +155,7 @@ func (s *Spec) offered() (names []string, all bool) {
 // programs checks that programs that start with ./ exist, of the named tools,
 // or of all if used is nil.
 func (s *Spec) programs(d *document, used map[string]bool) {
-	for _, h := range slices.Concat(s.root.all("observe"), s.root.all("goal.metric"), s.root.all("tools.*"), s.root.all("tools.*.mcp")) {
+	for _, h := range slices.Concat(s.n.all("observe"), s.n.all("goal.metric"), s.n.all("tools.*"), s.n.all("tools.*.mcp")) {
 		argv := h.get("command")
 		if used != nil && !used[h.name()] || argv == nil || len(argv.items) == 0 || !strings.HasPrefix(argv.items[0].text, "./") {
 			continue
@@ -125,25 +163,25 @@ func (s *Spec) programs(d *document, used map[string]bool) {
 		n := argv.items[0]
 		switch info, err := os.Stat(filepath.Join(s.base, n.text)); {
 		case err != nil:
-			d.problem(n.place, "there is no file %s in the spec's directory", n.text)
+			d.problem(n, "there is no file %s in the spec's directory", n.text)
 		case info.IsDir() || info.Mode()&0o111 == 0:
-			d.problem(n.place, "%s cannot be executed (chmod +x it, or name its interpreter first)", n.text)
+			d.problem(n, "%s cannot be executed (chmod +x it, or name its interpreter first)", n.text)
 		}
 	}
 }
 
 // relied checks that the witnesses of the same tools are files.
 func (s *Spec) relied(d *document, used map[string]bool) {
-	for _, t := range s.root.all("tools.*") {
+	for _, t := range s.n.all("tools.*") {
 		if used != nil && !used[t.name()] {
 			continue
 		}
 		for _, n := range t.all("witness.*") {
 			switch info, err := os.Stat(s.witness(n.text)); {
 			case err != nil:
-				d.problem(n.place, "the witness %s is not there (it counts as missing; what makes it appear voids an approval)", n.text)
+				d.problem(n, "the witness %s is not there (it counts as missing; what makes it appear voids an approval)", n.text)
 			case !info.Mode().IsRegular():
-				d.problem(n.place, "the witness %s is not a file (calls that need approval would be refused)", n.text)
+				d.problem(n, "the witness %s is not a file (calls that need approval would be refused)", n.text)
 			}
 		}
 	}
@@ -159,7 +197,7 @@ func (s *Spec) unskilled(d *document) {
 		for _, pattern := range one.Allowed {
 			found := slices.ContainsFunc(a.Tools, func(t pawl.Tool) bool { return naming.Match(pattern, t.Info().Name) })
 			if !found && !strings.HasPrefix(pattern, "__") {
-				d.problem(s.find("skills"), "the skill %s needs the tool %s, which the agent does not have", one.Name, pattern)
+				d.problem(s.at("skills"), "the skill %s needs the tool %s, which the agent does not have", one.Name, pattern)
 			}
 		}
 	}

@@ -62,14 +62,14 @@ func TestAgentsAreCaged(t *testing.T) {
 	a, err := s.Agent(registry())
 	must(t, err)
 	for name, want := range map[string][]string{
-		"plain":     {"files: read [../in, .], write [../out] (", "network: none", "memory: 1073741824 "},
-		"tight":     {"files: read [own], write [], within read [../in, .], write [../out] (", "network: none", "memory: 536870912 "},
-		"elsewhere": {"files: read [../in, ../sub], write [.] (", "network: none", "memory: 1073741824 ", "processes: 9 "},
+		"plain":     {"files: read [DIR/in, DIR/sub], write [DIR/out] (", "network: none", "memory: 1073741824 "},
+		"tight":     {"files: read [own], write [], within read [DIR/in, DIR/sub], write [DIR/out] (", "network: none", "memory: 536870912 "},
+		"elsewhere": {"files: read [DIR/in, DIR/sub], write [DIR/out] (", "network: none", "memory: 1073741824 ", "processes: 9 "},
 	} {
 		child := agentNamed(t, a, name)
 		info := runCommand(t, child).Info()
 		for _, part := range want {
-			if !strings.Contains(info.Cage, part) {
+			if part = strings.ReplaceAll(part, "DIR", dir); !strings.Contains(info.Cage, part) {
 				t.Errorf("%s is held to %q, want %s", name, info.Cage, part)
 			}
 		}
@@ -80,13 +80,8 @@ func TestAgentsAreCaged(t *testing.T) {
 			t.Errorf("%s, made again of what its run recorded (-was +is): %v\n%s", name, problems, diff)
 		}
 	}
-	if said := strings.Join(s.Cages(), "\n"); strings.Count(said, "commands are caged: ") != 4 || !strings.Contains(said, "\ntight: commands are caged: ") {
+	if said := strings.Join(s.Cages(), "\n"); strings.Count(said, "commands are caged: ") != 3 || !strings.Contains(said, "\ntight: commands are caged: ") {
 		t.Errorf("it says %s", said)
-	}
-	whole, err := json.Marshal(Effective{root: originOf(agentNamed(t, a, "tight").Source).effective()})
-	must(t, err)
-	if !strings.Contains(string(whole), `"cage":{"files":{"read":["own"]},"network":"none","memory":536870912}`) {
-		t.Errorf("by itself it is %s", whole)
 	}
 
 	cat := func(name, file string) string {
@@ -172,9 +167,6 @@ func TestHyphenAndCages(t *testing.T) {
 	}
 	if inner := s.agents[0].spec.cage; inner == nil || !inner.NoNetwork {
 		t.Errorf("the document is in the cage %+v", inner)
-	}
-	if whole := (Effective{root: s.effective()}).String(); !strings.Contains(whole, "read: [flows]") {
-		t.Errorf("as a spec:\n%s", whole)
 	}
 }
 

@@ -18,7 +18,7 @@ func (d *document) readYAML() (root *node) {
 	// The library may panic on untrusted input.
 	defer func() {
 		if p := recover(); p != nil {
-			d.problem(place{1, 1}, "this cannot be read as YAML: %v", p)
+			d.problem(d.at(place{1, 1}), "this cannot be read as YAML: %v", p)
 			root = nil
 		}
 	}()
@@ -39,11 +39,11 @@ func (d *document) readYAML() (root *node) {
 	}
 	switch len(bodies) {
 	case 0:
-		return &node{kind: null, place: place{1, 1}}
+		return &node{kind: null, src: d.src, place: place{1, 1}}
 	case 1:
 		return d.convert(bodies[0], 0)
 	}
-	d.problem(d.position(bodies[1]), "a second document begins (a spec is one document)")
+	d.problem(d.at(d.position(bodies[1])), "a second document begins (a spec is one document)")
 	return nil
 }
 
@@ -69,18 +69,20 @@ func (d *document) bounded(tokens token.Tokens) bool {
 			line, row = t.Position.Line, 0
 		}
 		if flow > mostDepth || row > mostDepth {
-			d.problem(at(t), "values are nested too deep (at most %d levels)", mostDepth)
+			d.problem(d.at(tokenPlace(t)), "values are nested too deep (at most %d levels)", mostDepth)
 			return false
 		}
 		if i >= mostTokens {
-			d.problem(at(t), "the spec is too long (at most %d words and signs)", mostTokens)
+			d.problem(d.at(tokenPlace(t)), "the spec is too long (at most %d words and signs)", mostTokens)
 			return false
 		}
 	}
 	return true
 }
 
-func at(t *token.Token) place { return place{max(1, t.Position.Line), max(1, t.Position.Column)} }
+func tokenPlace(t *token.Token) place {
+	return place{max(1, t.Position.Line), max(1, t.Position.Column)}
+}
 
 func (d *document) syntax(err error) {
 	var located interface {
@@ -88,14 +90,14 @@ func (d *document) syntax(err error) {
 		GetMessage() string
 	}
 	if strings.HasPrefix(d.text, "#!") {
-		d.problem(place{1, 1}, "this is a script, not a spec")
+		d.problem(d.at(place{1, 1}), "this is a script, not a spec")
 		return
 	}
 	if errors.As(err, &located) && located.GetToken() != nil {
-		d.problem(at(located.GetToken()), "%s", plainFault(located.GetMessage()))
+		d.problem(d.at(tokenPlace(located.GetToken())), "%s", plainFault(located.GetMessage()))
 		return
 	}
-	d.problem(place{1, 1}, "%v", err)
+	d.problem(d.at(place{1, 1}), "%v", err)
 }
 
 // plainFault translates a message of the library for authors of specs, with the
@@ -138,9 +140,9 @@ func (d *document) position(n ast.Node) place {
 	case *ast.MappingValueNode:
 		return d.position(n.Key)
 	case *ast.LiteralNode:
-		return at(n.Start)
+		return tokenPlace(n.Start)
 	}
-	p := at(n.GetToken())
+	p := tokenPlace(n.GetToken())
 	for i := d.src.index(p); i >= 0 && i < len(d.src.runes) && (d.src.runes[i] == '\t' || d.src.runes[i] == ' '); i++ {
 		p.column++
 	}
@@ -149,9 +151,9 @@ func (d *document) position(n ast.Node) place {
 
 // convert converts a node of the library; a refused one has the zero kind.
 func (d *document) convert(n ast.Node, depth int) *node {
-	out := &node{place: d.position(n)}
+	out := d.at(d.position(n))
 	refuse := func(format string, args ...any) *node {
-		d.problem(out.place, format, args...)
+		d.problem(out, format, args...)
 		return out
 	}
 	if depth > mostDepth {
@@ -209,21 +211,20 @@ func (d *document) convert(n ast.Node, depth int) *node {
 }
 
 func (d *document) entry(out *node, n *ast.MappingValueNode, depth int) {
-	where := d.position(n.Key)
-	var key string
+	key := d.at(d.position(n.Key))
 	switch k := n.Key.(type) {
 	case *ast.StringNode:
-		key = k.Value
+		key.text = k.Value
 	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.NullNode:
-		key = k.GetToken().Value
+		key.text = k.GetToken().Value
 	case *ast.MergeKeyNode:
-		d.problem(where, "merge keys are not supported (write the keys out)")
+		d.problem(key, "merge keys are not supported (write the keys out)")
 		return
 	default:
-		d.problem(where, "this key is not a plain word (write KEY: VALUE)")
+		d.problem(key, "this key is not a plain word (write KEY: VALUE)")
 		return
 	}
-	out.pairs = append(out.pairs, pair{key, where, d.convert(n.Value, depth+1)})
+	out.pairs = append(out.pairs, pair{key, d.convert(n.Value, depth+1)})
 }
 
 // decimal matches the numbers that YAML 1.2's core schema and JSON share, and a

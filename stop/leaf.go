@@ -1,8 +1,6 @@
 package stop
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"strconv"
 
@@ -10,6 +8,7 @@ import (
 	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/internal/expr"
 	"github.com/pawl-run/pawl/internal/naming"
+	"github.com/pawl-run/pawl/internal/wire"
 )
 
 // leaf is a condition on one property of the state.
@@ -108,7 +107,10 @@ func doneLeaf(source string) *leaf {
 		outcome: pawl.StatusSuccess,
 		holds:   (*pawl.State).Done,
 		tell: func(s *pawl.State) string {
-			if s.Done() {
+			switch {
+			case s.Done() && s.Succeeded("__complete__") > 0:
+				return "the model handed in its answer"
+			case s.Done():
 				return "the model answered without calling a tool"
 			}
 			return "the model has not answered"
@@ -166,10 +168,8 @@ func calledWith(s *pawl.State, tool string, predicate expr.Node) bool {
 		if c.Edited != nil {
 			raw = c.Edited
 		}
-		d := json.NewDecoder(bytes.NewReader(raw))
-		d.UseNumber()
 		var args any
-		if d.Decode(&args) != nil {
+		if wire.Unmarshal(raw, &args) != nil {
 			continue
 		}
 		holds, err := expr.Holds(predicate, expr.Env{Values: map[string]expr.Value{"args": args}})

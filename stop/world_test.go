@@ -25,7 +25,7 @@ func newWorld(input string, priced bool) *world {
 	w := &world{now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
 	decl := pawl.Declaration{Agent: "test", Loop: "react"}
 	if priced {
-		decl.Model.Price = &pawl.Price{Input: 1, Output: 1}
+		decl.ModelInfo.Price = &pawl.Price{Input: 1, Output: 1}
 	}
 	w.add(pawl.RunStarted{Declaration: decl, Input: input})
 	return w

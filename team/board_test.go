@@ -3,15 +3,12 @@ package team_test
 import (
 	"context"
 	"encoding/json"
-	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/journal/memory"
-	"github.com/pawl-run/pawl/pawltest"
 	"github.com/pawl-run/pawl/team"
 	"github.com/pawl-run/pawl/tool"
 )
@@ -39,52 +36,6 @@ func drains(_ context.Context, r pawl.Request) (pawl.Reply, error) {
 		return pawl.Do(do("board_finish", `{"result":"counted"}`)), nil
 	}
 	return pawl.Do(do("board_claim", `{}`)), nil
-}
-
-// swarm is an agent that puts three tasks on its board and calls so many workers at once.
-func swarm(workers int) pawl.Agent {
-	worker := pawl.Agent{Name: "worker", Description: "Does tasks of the board.", Model: pawl.ModelFunc(drains)}
-	lead := func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
-		switch _, _, calls := heard(r); calls {
-		case 0:
-			return pawl.Do(do("board_add", `{"tasks":["count the bolts","count the nuts","count the rest"]}`)), nil
-		case 1:
-			return pawl.Do(slices.Repeat([]pawl.Call{do("worker", `{"input":"Work."}`)}, workers)...), nil
-		case 1 + workers:
-			return pawl.Do(do("board_read", `{}`)), nil
-		}
-		text, _, _ := heard(r)
-		return pawl.Say(fmt.Sprintf("%d of 3 are counted.", strings.Count(text, `"result":"counted"`))), nil
-	}
-	return team.Board(pawl.Agent{Name: "lead", Model: pawl.ModelFunc(lead), Tools: []pawl.Tool{tool.Agent(worker, nil)}})
-}
-
-// changes are the changes of a board in a log.
-func changes(log []pawl.Entry) (all []team.Change) {
-	for _, e := range log {
-		if c, ok := team.ChangeOf(e.Event); ok {
-			all = append(all, c)
-		}
-	}
-	return all
-}
-
-// TestBoardKills: wherever the process dies, another one finishes what is on the board, and each
-// task is done once.
-func TestBoardKills(t *testing.T) {
-	for workers := 1; workers <= 2; workers++ {
-		t.Run(fmt.Sprint(workers), func(t *testing.T) {
-			log := pawltest.KillEverywhere(t, func() pawl.Agent { return swarm(workers) }, "Count.", nil)
-			done := map[string]int{}
-			for _, c := range changes(log) {
-				done[c.Do+" "+c.Task]++
-			}
-			want := map[string]int{"add t1": 1, "claim t1": 1, "claim t2": 1, "claim t3": 1, "finish t1": 1, "finish t2": 1, "finish t3": 1}
-			if fmt.Sprint(done) != fmt.Sprint(want) {
-				t.Errorf("the log has %v, want %v", done, want)
-			}
-		})
-	}
 }
 
 // TestBoardTaint: what a worker with untrusted tools may have written on the board taints all who

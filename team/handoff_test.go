@@ -13,9 +13,9 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/approval"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/internal/testkit/check"
 	"github.com/pawl-run/pawl/journal/memory"
 	"github.com/pawl-run/pawl/journal/sqlite"
-	"github.com/pawl-run/pawl/pawltest"
 	"github.com/pawl-run/pawl/team"
 	"github.com/pawl-run/pawl/tool"
 )
@@ -114,50 +114,6 @@ func TestInherited(t *testing.T) {
 	}
 }
 
-// TestKills: whatever entry of whichever leg the process dies after, the conversation comes to the
-// same end, and nothing is paid twice.
-func TestKills(t *testing.T) {
-	log := pawltest.KillEverywhere(t, func() pawl.Agent {
-		var triage, billing pawl.Agent
-		paid := 0
-		pay := func(context.Context, struct{}) (string, error) { paid++; return fmt.Sprint("payment ", paid), nil }
-		billing = pawl.Agent{Name: "billing", Tools: []pawl.Tool{tool.Func("pay", "Pays.", pay, pawl.Write), team.Handoff(&triage, nil)},
-			Model: pawl.ModelFunc(func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
-				if last(r) != "payment 1" {
-					return pawl.Do(pawl.Call{Tool: "pay", Args: []byte(`{}`)}), nil
-				}
-				return pawl.Do(hand("triage", `{"reason":"it is paid"}`)), nil
-			})}
-		triage = pawl.Agent{Name: "triage", Tools: []pawl.Tool{team.Handoff(&billing, nil)},
-			Model: pawl.ModelFunc(func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
-				if len(r.Messages) == 1 {
-					return pawl.Do(hand("billing", `{"reason":"a refund"}`)), nil
-				}
-				return pawl.Say("You have your money."), nil
-			})}
-		return triage
-	}, "I was charged twice.", nil)
-	runs := map[string]bool{}
-	for _, e := range log {
-		runs[e.Run] = true
-	}
-	if len(runs) != 3 {
-		t.Errorf("%d legs, want 3", len(runs))
-	}
-}
-
-// last is the text of the last result in a request.
-func last(r pawl.Request) string {
-	for _, m := range slices.Backward(r.Messages) {
-		for _, p := range slices.Backward(m.Parts) {
-			if p, ok := p.(pawl.ToolResult); ok {
-				return p.Text()
-			}
-		}
-	}
-	return ""
-}
-
 // TestOneSlot: an engine that drives one run at a time drives all of its legs.
 func TestOneSlot(t *testing.T) {
 	triage := &says{replies: []pawl.Reply{pawl.Do(hand("billing", `{"reason":"a refund"}`))}}
@@ -253,10 +209,4 @@ func TestCancelledBetweenLegs(t *testing.T) {
 	}
 }
 
-// must ends a test at an error that it does not expect.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = check.Must

@@ -54,7 +54,7 @@ func ledgerOf(s *pawl.State) (l ledger) {
 	}
 	l.limits.Handoffs = cmp.Or(now.Handoffs, l.limits.Handoffs, DefaultHandoffs)
 	dollars, _ := s.Cost()
-	l.used.Iterations += s.Iteration()
+	l.used.Iterations += s.Head().Iterations
 	l.used.Tokens += s.Tokens()
 	l.used.Time += s.Elapsed().Truncate(time.Millisecond)
 	l.used.Cost += dollars

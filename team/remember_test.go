@@ -3,7 +3,6 @@ package team_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 
@@ -28,29 +27,6 @@ func counts() pawl.Agent {
 	})}
 }
 
-// TestRemember: an agent that is called again goes on with its conversation, wherever a process died;
-// calls of one reply go on with the same.
-func TestRemember(t *testing.T) {
-	ask := func(input string) pawl.Call { return do("counts", fmt.Sprintf(`{"input":%q}`, input)) }
-	build := func() pawl.Agent {
-		lead := func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
-			switch all := results(r); len(all) {
-			case 0:
-				return pawl.Do(ask("a")), nil
-			case 1:
-				return pawl.Do(ask("b"), ask("c")), nil
-			default:
-				return pawl.Say(strings.Join(all, " ")), nil
-			}
-		}
-		return pawl.Agent{Name: "lead", Model: pawl.ModelFunc(lead), Tools: []pawl.Tool{tool.Agent(counts(), &tool.AgentOptions{Remember: true})}}
-	}
-	pawltest.KillEverywhere(t, build, "Count.", nil)
-	if r := drive(t, memory.New(), build()); r.Answer != "a a+b a+c" {
-		t.Errorf("%v: %s", r.Verdict, r.Answer)
-	}
-}
-
 // TestContinues: a step goes on with the conversation of its own earlier rounds, or of another
 // step.
 func TestContinues(t *testing.T) {
@@ -73,32 +49,6 @@ func TestContinues(t *testing.T) {
 		_, err := pawl.NewMachine(workflow.New(pawl.Agent{Name: "w", Model: counts().Model}, workflow.Step{ID: "look", Parallel: [][]workflow.Step{{{ID: "ask", Single: &workflow.Single{Prompt: "Ask."}}}}}, run))
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
-		}
-	}
-}
-
-// TestSingleContinues: a step that asks the model once remembers its rounds, in a list and in a graph,
-// and another goes on with it.
-func TestSingleContinues(t *testing.T) {
-	a := pawl.Agent{Name: "rounds", Model: counts().Model, Limits: pawl.Limits{Rounds: 2}}
-	one := workflow.Step{ID: "draft", Single: &workflow.Single{Prompt: "a"}, Continues: "draft"}
-	title := workflow.Step{ID: "title", Single: &workflow.Single{Prompt: "b"}, Continues: "draft", Carry: "last"}
-	for name, build := range map[string]func() pawl.Agent{
-		"list": func() pawl.Agent {
-			return workflow.New(a, workflow.Step{ID: "twice", While: "steps.twice.rounds != 2", Max: 2, Do: []workflow.Step{one}}, title)
-		},
-		"graph": func() pawl.Agent {
-			return workflow.Graph(a, []workflow.Step{one, title},
-				workflow.Edge{To: "draft", Join: workflow.JoinAny}, workflow.Edge{From: "draft", To: "draft", If: "steps.draft.rounds < 2", Join: workflow.JoinAny},
-				workflow.Edge{From: "draft", To: "title", If: "steps.draft.rounds == 2"})
-		},
-		"plain": func() pawl.Agent { // what another goes on with need not go on with anything
-			return workflow.New(a, workflow.Step{ID: "draft", Single: &workflow.Single{Prompt: "a"}}, title)
-		},
-	} {
-		pawltest.KillEverywhere(t, build, "Count.", nil)
-		if r := drive(t, memory.New(), build()); r.Answer != "a+b" && r.Answer != "a" {
-			t.Errorf("%s: %v: %s", name, r.Verdict, r.Answer)
 		}
 	}
 }

@@ -54,6 +54,9 @@ func (l *life) called(ev *pawl.ModelCalled, e pawl.Entry) {
 	if at := l.decl.Sampling.Temperature; ev.Model == "" && at != 0 {
 		p.add(attribute.Float64(keyTemperature, max(0, at))) // below zero is exactly zero
 	}
+	if effort := l.decl.Sampling.Effort; ev.Model == "" && effort != "" {
+		p.add(text(keyEffort, effort))
+	}
 	l.chat = p
 }
 
@@ -65,7 +68,7 @@ func (l *life) asked(ev *pawl.ModelCalled) pawl.ModelInfo {
 	if n := ev.Fallback; n > 0 && n <= len(l.decl.Fallback) {
 		return l.decl.Fallback[n-1]
 	}
-	return l.decl.Model
+	return l.decl.ModelInfo
 }
 
 // where returns the address of an endpoint.
@@ -95,7 +98,7 @@ func (l *life) replied(ev *pawl.ModelReplied, e pawl.Entry) {
 	}
 	c.failed = "" // an earlier attempt may have failed
 	l.spend(c, ev.Reply.Usage, ev.Cost)
-	c.add(usage(ev.Reply.Usage)...)
+	c.add(l.t.words.usage(ev.Reply.Usage)...)
 	c.add(attribute.StringSlice(keyFinish, []string{finish(ev.Reply)}))
 	if ev.Priced {
 		c.add(attribute.Float64(keyCost, ev.Cost))
@@ -142,14 +145,9 @@ func (l *life) failed(ev *pawl.ModelFailed, e pawl.Entry) {
 // spend adds the cost of an attempt.
 func (l *life) spend(c *span, u pawl.Usage, dollars float64) {
 	l.usage = l.usage.Add(u)
-	ctx := context.Background()
-	for kind, n := range map[string]int{"input": u.Input, "output": u.Output} {
-		if n > 0 {
-			l.t.meters.tokens.Record(ctx, int64(n), measured(append(c.of(), text(keyTokenType, kind))...))
-		}
-	}
+	l.t.meters.spent(l.t.words, u, c.of())
 	if dollars > 0 {
-		l.t.meters.cost.Add(ctx, dollars, measured(append(c.of(), text(keyAgent, l.agent))...))
+		l.t.meters.cost.Add(context.Background(), dollars, measured(append(c.of(), text(keyAgent, l.agent))...))
 	}
 }
 

@@ -75,13 +75,16 @@ func (t *Telemetry) begin(ctx context.Context, s *pawl.State, e pawl.Entry) {
 	ctx = wishing(ctx, id, spanOf(e.Run, e.Seq))
 	operation, named := opAgent, keyAgent
 	if l.decl.Loop == "workflow" || l.decl.Loop == "graph" {
-		operation, named = opWorkflow, keyWorkflow
+		operation, named = t.words.workflow, t.words.workflowName
 	}
-	info := l.decl.Model
+	info := l.decl.ModelInfo
 	provider, model := nameOf(info.Name)
 	attrs := []attribute.KeyValue{
 		text(keyOperation, operation), text(named, l.agent), text(keyConversation, l.talk),
-		text(keyProvider, provider), text(keyModel, model), text(keyRun, e.Run), text(keyLoop, l.decl.Loop),
+		text(keyModel, model), text(keyRun, e.Run), text(keyLoop, l.decl.Loop),
+	}
+	if t.opt.Earlier {
+		attrs = append(attrs, text(keyProvider, provider))
 	}
 	if start.Parent != "" {
 		attrs = append(attrs, text(keyParent, start.Parent))
@@ -206,7 +209,11 @@ func (l *life) end(err error) {
 		l.emit(c, end.time)
 	}
 	l.chat, l.calls = nil, nil
-	attrs := append(usage(l.usage), attribute.String(keyStatus, status(end.status, broke)))
+	spent := l.usage
+	if !l.t.opt.Earlier { // that of its model calls is on their spans
+		spent.CacheRead, spent.CacheWrite = 0, 0
+	}
+	attrs := append(l.t.words.usage(spent), attribute.String(keyStatus, status(end.status, broke)))
 	if !broke {
 		attrs = append(attrs, l.outcome(end)...)
 	}
@@ -223,6 +230,12 @@ func (l *life) end(err error) {
 	ctx := context.Background()
 	l.t.meters.active.Add(ctx, -1, measured(text(keyAgent, l.agent)))
 	l.t.meters.runs.Add(ctx, 1, measured(text(keyAgent, l.agent), text(keyStatus, status(end.status, broke))))
+	if l.t.meters.agent != nil && !broke {
+		of := measured(text(keyAgent, l.agent))
+		l.t.meters.agent.Record(ctx, end.state.Elapsed().Seconds(), of)
+		l.t.meters.inferences.Record(ctx, int64(end.state.ModelCalls()), of)
+		l.t.meters.calls.Record(ctx, int64(end.state.ToolCalls()), of)
+	}
 	l.logEnd(end, err)
 }
 

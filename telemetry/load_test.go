@@ -16,6 +16,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/internal/testkit/check"
 	"github.com/pawl-run/pawl/internal/web"
 	"github.com/pawl-run/pawl/journal/memory"
 	"github.com/pawl-run/pawl/telemetry"
@@ -38,7 +39,7 @@ func TestExporterHangs(t *testing.T) {
 	reader := metric.NewManualReader()
 	tel := telemetry.New(sdktrace.NewTracerProvider(sdktrace.WithIDGenerator(telemetry.IDs{}), sdktrace.WithSyncer(s)),
 		metric.NewMeterProvider(metric.WithReader(reader)), &telemetry.Options{Queue: 100})
-	start := pawl.RunStarted{Declaration: pawl.Declaration{Agent: "a", Model: pawl.ModelInfo{Name: "x/y"}}}
+	start := pawl.RunStarted{Declaration: pawl.Declaration{Agent: "a", ModelInfo: pawl.ModelInfo{Name: "x/y"}}}
 	state := new(pawl.State)
 	first := pawl.Entry{Run: "r", Seq: 1, Time: time.Now(), Event: start}
 	state.Fold(first)
@@ -64,9 +65,7 @@ func TestExporterHangs(t *testing.T) {
 		t.Error("it is flushed through an exporter that hangs")
 	}
 	var got metricdata.ResourceMetrics
-	if err := reader.Collect(t.Context(), &got); err != nil {
-		t.Fatal(err)
-	}
+	must(t, reader.Collect(t.Context(), &got))
 	counts := map[string]int64{}
 	for _, m := range got.ScopeMetrics[0].Metrics {
 		switch d := m.Data.(type) {
@@ -76,14 +75,12 @@ func TestExporterHangs(t *testing.T) {
 			counts[m.Name] = int64(d.DataPoints[0].Count)
 		}
 	}
-	if counts["pawl.telemetry.dropped"] < 4800 || counts["gen_ai.client.operation.duration"] != 5000 {
+	if counts["pawl.telemetry.dropped"] < 4800 || counts["gen_ai.client.inference.duration"] != 5000 {
 		t.Errorf("counted is %v", counts)
 	}
 	close(s.free)
 	tel.Left(t.Context(), "r", nil)
-	if err := tel.Shutdown(t.Context()); err != nil {
-		t.Error(err)
-	}
+	must(t, tel.Shutdown(t.Context()))
 }
 
 // Without IDs the spans have ids of the provider's own, and what a tool is told is
@@ -101,15 +98,10 @@ func TestForeignIDsAndCaller(t *testing.T) {
 	journal := memory.New()
 	eng := engine.New(journal, &engine.Options{Watchers: []engine.Watcher{tel}})
 	run, err := eng.Start(ctx, pawl.Agent{Name: "a", Model: model}, "go", &engine.StartOptions{ID: "r"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := run.Wait(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := tel.Shutdown(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	_, err = run.Wait(t.Context())
+	must(t, err)
+	must(t, tel.Shutdown(t.Context()))
 	var root trace.SpanContext
 	parents := map[string]string{}
 	for _, s := range spans.GetSpans() {
@@ -125,9 +117,7 @@ func TestForeignIDsAndCaller(t *testing.T) {
 		t.Errorf("the model is told %q, want %q", told, want)
 	}
 	state, err := engine.Load(t.Context(), journal, "r")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	start, _ := state.Start()
 	if !strings.Contains(start.Traceparent, caller.SpanContext().SpanID().String()) {
 		t.Errorf("the log says it was asked for by %q", start.Traceparent)
@@ -146,12 +136,12 @@ func TestUnsampled(t *testing.T) {
 	})
 	eng := engine.New(memory.New(), &engine.Options{Watchers: []engine.Watcher{tel}})
 	run, err := eng.Start(t.Context(), pawl.Agent{Name: "a", Model: model}, "go", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_, _ = run.Wait(t.Context())
 	_ = tel.Shutdown(t.Context())
 	if len(spans.GetSpans()) != 0 || flags != 0x80 {
 		t.Errorf("there are %d spans, the flags are %v", len(spans.GetSpans()), flags)
 	}
 }
+
+var must = check.Must

@@ -7,16 +7,23 @@ import (
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
+
+	"github.com/pawl-run/pawl"
 )
 
 // meters are the instruments. Their attributes are bounded: agents, models, tools and
 // statuses, never a run.
 type meters struct {
 	from       metric.Meter
-	tokens     metric.Int64Histogram
+	tokens     metric.Int64Histogram            // of version 1.41.0
+	usage      map[string]metric.Int64Counter   // by the kind of tokens
+	each       map[string]metric.Int64Histogram // the same for each model call
 	operation  metric.Float64Histogram
 	firstChunk metric.Float64Histogram
 	tool       metric.Float64Histogram
+	agent      metric.Float64Histogram
+	inferences metric.Int64Histogram
+	calls      metric.Int64Histogram
 	wait       metric.Float64Histogram
 	runs       metric.Int64Counter
 	toolErrors metric.Int64Counter
@@ -27,7 +34,7 @@ type meters struct {
 	pending    pending
 }
 
-func (m *meters) open(from metric.Meter) {
+func (m *meters) open(from metric.Meter, words *wording) {
 	m.from = from
 	seconds := func(name, about string, buckets []float64) metric.Float64Histogram {
 		h, _ := from.Float64Histogram(name, metric.WithUnit("s"), metric.WithDescription(about), metric.WithExplicitBucketBoundaries(buckets...))
@@ -37,10 +44,24 @@ func (m *meters) open(from metric.Meter) {
 		c, _ := from.Int64Counter(name, metric.WithUnit(unit), metric.WithDescription(about))
 		return c
 	}
-	m.tokens, _ = from.Int64Histogram(meterTokens, metric.WithUnit("{token}"), metric.WithDescription("Number of input and output tokens used."),
-		metric.WithExplicitBucketBoundaries(tokenBuckets...))
-	m.operation = seconds(meterOperation, "GenAI operation duration.", durationBuckets)
-	m.firstChunk = seconds(meterFirstChunk, "Time to receive the first chunk of a reply.", durationBuckets)
+	counts := func(name, unit, about string, buckets []float64) metric.Int64Histogram {
+		h, _ := from.Int64Histogram(name, metric.WithUnit(unit), metric.WithDescription(about), metric.WithExplicitBucketBoundaries(buckets...))
+		return h
+	}
+	if words.tokens != "" {
+		m.tokens = counts(words.tokens, "{token}", "Number of input and output tokens used.", tokenBuckets)
+	} else {
+		m.usage, m.each = map[string]metric.Int64Counter{}, map[string]metric.Int64Histogram{}
+		for _, kind := range tokenKinds {
+			m.usage[kind] = counter(meterUsage+kind, "{token}", "Tokens used.")
+			m.each[kind] = counts(meterEach+kind, "{token}", "Tokens used by one model call.", tokenBuckets)
+		}
+		m.agent = seconds(meterAgent, "Duration of runs.", waitBuckets)
+		m.inferences = counts(meterInferences, "{call}", "Model calls of a run.", callBuckets)
+		m.calls = counts(meterCalls, "{call}", "Tool calls of a run.", callBuckets)
+	}
+	m.operation = seconds(words.operation, "Duration of model calls.", durationBuckets)
+	m.firstChunk = seconds(words.firstChunk, "Time to receive the first chunk of a reply.", durationBuckets)
 	m.tool = seconds(meterTool, "Duration of tool calls.", durationBuckets)
 	m.wait = seconds(meterWait, "Time from asking for an approval to the decision.", waitBuckets)
 	m.runs = counter(meterRuns, "{run}", "Runs that ended or were parked, by status.")
@@ -52,6 +73,25 @@ func (m *meters) open(from metric.Meter) {
 	m.pending.calls = map[waiting]waiter{}
 	_, _ = from.Int64ObservableGauge(meterWaiting, metric.WithUnit("{call}"), metric.WithDescription("Approvals asked for here and not decided here."),
 		metric.WithInt64Callback(m.pending.observe))
+}
+
+// spent counts the tokens of an attempt of a model call.
+func (m *meters) spent(words *wording, u pawl.Usage, of []attribute.KeyValue) {
+	ctx := context.Background()
+	if words.tokens != "" {
+		for kind, n := range map[string]int{"input": u.Input, "output": u.Output} {
+			if n > 0 {
+				m.tokens.Record(ctx, int64(n), measured(append(of, text(words.tokenType, kind))...))
+			}
+		}
+		return
+	}
+	for i, n := range []int{u.Input, u.Output, u.CacheRead, u.CacheWrite, u.Reasoning} {
+		if n > 0 {
+			m.usage[tokenKinds[i]].Add(ctx, int64(n), measured(of...))
+			m.each[tokenKinds[i]].Record(ctx, int64(n), measured(of...))
+		}
+	}
 }
 
 func measured(attrs ...attribute.KeyValue) metric.MeasurementOption {

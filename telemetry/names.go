@@ -1,21 +1,18 @@
 package telemetry
 
-// The names of the semantic conventions. They are still in development, and have moved between
-// repositories; these are of version 1.41.0, the last that Go has constants for, and stay until
-// a change is worth a line in the change log.
+// The names of the semantic conventions: of their own repository, semantic-conventions-genai, at
+// version 0.1.0. What differs in version 1.41.0 of the general conventions is in [wording].
 //
 //nolint:gosec // these are tokens that are counted, not such as are kept secret
 const (
-	opChat     = "chat"
-	opAgent    = "invoke_agent"
-	opWorkflow = "invoke_workflow"
-	opTool     = "execute_tool"
+	opChat  = "chat"
+	opAgent = "invoke_agent"
+	opTool  = "execute_tool"
 
 	keyOperation      = "gen_ai.operation.name"
 	keyProvider       = "gen_ai.provider.name"
 	keyConversation   = "gen_ai.conversation.id"
 	keyAgent          = "gen_ai.agent.name"
-	keyWorkflow       = "gen_ai.workflow.name"
 	keyModel          = "gen_ai.request.model"
 	keyMaxTokens      = "gen_ai.request.max_tokens"
 	keyTemperature    = "gen_ai.request.temperature"
@@ -24,9 +21,7 @@ const (
 	keyInputTokens    = "gen_ai.usage.input_tokens"
 	keyOutputTokens   = "gen_ai.usage.output_tokens"
 	keyCacheRead      = "gen_ai.usage.cache_read.input_tokens"
-	keyCacheWrite     = "gen_ai.usage.cache_creation.input_tokens"
 	keyReasoning      = "gen_ai.usage.reasoning.output_tokens"
-	keyTokenType      = "gen_ai.token.type"
 	keyTool           = "gen_ai.tool.name"
 	keyToolType       = "gen_ai.tool.type"
 	keyToolCall       = "gen_ai.tool.call.id"
@@ -39,11 +34,39 @@ const (
 	keyServer         = "server.address"
 	keyPort           = "server.port"
 
-	meterTokens     = "gen_ai.client.token.usage"
-	meterOperation  = "gen_ai.client.operation.duration"
-	meterFirstChunk = "gen_ai.client.operation.time_to_first_chunk"
-	meterTool       = "gen_ai.execute_tool.duration" // of the newer repository
+	keyEffort = "gen_ai.request.reasoning.level"
+
+	meterTool       = "gen_ai.execute_tool.duration"
+	meterAgent      = "gen_ai.invoke_agent.duration"
+	meterInferences = "gen_ai.invoke_agent.inference_calls"
+	meterCalls      = "gen_ai.invoke_agent.tool_calls"
+	meterUsage      = "gen_ai.client.inference.usage."     // a counter for each kind of tokens
+	meterEach       = "gen_ai.client.inference.operation." // a histogram of the same
 )
+
+// wording is what the versions of the conventions say differently.
+type wording struct {
+	workflow, workflowName string // the operation of a workflow, and the key of its name
+	cacheWrite             string
+	operation, firstChunk  string // meters
+	tokens, tokenType      string // the one meter of tokens, and the key of their kind; empty: a meter for each kind
+}
+
+//nolint:gosec // as above
+var (
+	current = wording{
+		workflow: opAgent, workflowName: keyAgent, cacheWrite: "gen_ai.usage.cache_write.input_tokens",
+		operation: "gen_ai.client.inference.duration", firstChunk: "gen_ai.client.inference.time_to_first_chunk",
+	}
+	earlier = wording{
+		workflow: "invoke_workflow", workflowName: "gen_ai.workflow.name", cacheWrite: "gen_ai.usage.cache_creation.input_tokens",
+		operation: "gen_ai.client.operation.duration", firstChunk: "gen_ai.client.operation.time_to_first_chunk",
+		tokens: "gen_ai.client.token.usage", tokenType: "gen_ai.token.type",
+	}
+)
+
+// tokenKinds are the kinds of tokens in the names of meters.
+var tokenKinds = []string{"input_tokens", "output_tokens", "cache_read.input_tokens", "cache_write.input_tokens", "reasoning.output_tokens"}
 
 // Names that the conventions lack.
 const (
@@ -103,5 +126,6 @@ const (
 var (
 	tokenBuckets    = []float64{1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216, 67108864}
 	durationBuckets = []float64{0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92}
+	callBuckets     = []float64{1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024}
 	waitBuckets     = []float64{1, 5, 15, 60, 300, 900, 3600, 14400, 86400}
 )

@@ -64,9 +64,9 @@ func (l *life) emit(p *span, end time.Time) {
 }
 
 // usage returns a usage as attributes.
-func usage(u pawl.Usage) []attribute.KeyValue {
+func (w *wording) usage(u pawl.Usage) []attribute.KeyValue {
 	attrs := []attribute.KeyValue{attribute.Int(keyInputTokens, u.Input), attribute.Int(keyOutputTokens, u.Output)}
-	for key, n := range map[string]int{keyCacheRead: u.CacheRead, keyCacheWrite: u.CacheWrite, keyReasoning: u.Reasoning, keySearches: u.Searches, keySessions: u.Sessions} {
+	for key, n := range map[string]int{keyCacheRead: u.CacheRead, w.cacheWrite: u.CacheWrite, keyReasoning: u.Reasoning, keySearches: u.Searches, keySessions: u.Sessions} {
 		if n > 0 {
 			attrs = append(attrs, attribute.Int(key, n))
 		}

@@ -20,6 +20,9 @@ type Options struct {
 	// Content includes texts in spans: the prompt, the input, replies, arguments and
 	// results, with secrets removed. Without it no text is included.
 	Content bool
+	// Earlier uses the names of version 1.41.0 of the semantic conventions in place of those of
+	// semantic-conventions-genai 0.1.0.
+	Earlier bool
 	// Log gets the endings of runs and errors, with the trace in the context of each
 	// record, where OpenTelemetry's bridges find it. Nil: nothing is logged.
 	Log *slog.Logger
@@ -35,6 +38,7 @@ type Telemetry struct {
 	tracer trace.Tracer
 	meters meters
 	opt    Options
+	words  *wording
 	relay  relay
 
 	mu    sync.Mutex
@@ -45,9 +49,12 @@ const scope = "github.com/pawl-run/pawl/telemetry"
 
 // New returns telemetry for two providers, either of which may be nil.
 func New(t trace.TracerProvider, m metric.MeterProvider, o *Options) *Telemetry {
-	tel := &Telemetry{lives: map[string]*life{}}
+	tel := &Telemetry{lives: map[string]*life{}, words: &current}
 	if o != nil {
 		tel.opt = *o
+	}
+	if tel.opt.Earlier {
+		tel.words = &earlier
 	}
 	if t == nil {
 		t = noop.NewTracerProvider()
@@ -56,7 +63,7 @@ func New(t trace.TracerProvider, m metric.MeterProvider, o *Options) *Telemetry 
 		m = nometric.NewMeterProvider()
 	}
 	tel.tracer = t.Tracer(scope)
-	tel.meters.open(m.Meter(scope))
+	tel.meters.open(m.Meter(scope), tel.words)
 	if tel.opt.Queue <= 0 {
 		tel.opt.Queue = 4096
 	}

@@ -186,24 +186,6 @@ func (c *Client) Wake(ctx context.Context, h pawl.Head, id string) error {
 	})
 }
 
-// Decide wakes a run whose inbox has a new signal, such as a decision, and returns how it
-// came to rest after that: a synchronous answer for the sender of the signal.
-func (c *Client) Decide(ctx context.Context, h pawl.Head) (rest Rest, err error) {
-	err = c.prepared(ctx, func() error {
-		handle, err := c.sdk.UpdateWithStartWorkflow(ctx, client.UpdateWithStartWorkflowOptions{
-			StartWorkflowOperation: c.sdk.NewWithStartWorkflowOperation(c.options(h), workflowType, Input{h.Run, h.Agent}),
-			UpdateOptions: client.UpdateWorkflowOptions{
-				WorkflowID: h.Run, UpdateName: decideUpdate, Args: []any{Wake{h.Seq}}, WaitForStage: client.WorkflowUpdateStageCompleted,
-			},
-		})
-		if err != nil {
-			return err
-		}
-		return handle.Get(ctx, &rest)
-	})
-	return rest, err
-}
-
 // prepared calls do, again if the namespace had lost its search attributes.
 func (c *Client) prepared(ctx context.Context, do func() error) error {
 	err := do()

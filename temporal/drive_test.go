@@ -41,11 +41,7 @@ func newHouse(t *testing.T, agent pawl.Agent) *house {
 	j, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "runs.db"), nil)
 	must(t, err)
 	h := &house{Engine: engine.New(j, nil), t: t, journal: j, agent: agent}
-	t.Cleanup(func() {
-		if err := errors.Join(h.Close(), j.Close()); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { must(t, errors.Join(h.Close(), j.Close())) })
 	return h
 }
 
@@ -253,9 +249,8 @@ func TestDrivePoison(t *testing.T) {
 	for range 5 { // an owner that dies at once
 		ctx, cancel := context.WithCancel(t.Context())
 		at := h.head("r1")
-		if _, err := engine.New(dying{h.journal, at.Seq + 1}, nil).Resume(ctx, h.agent, "r1", nil); err != nil {
-			t.Fatal(err)
-		}
+		_, err := engine.New(dying{h.journal, at.Seq + 1}, nil).Resume(ctx, h.agent, "r1", nil)
+		must(t, err)
 		for h.head("r1").Seq == at.Seq {
 			time.Sleep(time.Millisecond)
 		}

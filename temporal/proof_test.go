@@ -1,11 +1,9 @@
 package temporal
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -15,7 +13,6 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/runs/worker"
 )
 
 // history reads the history of a run's workflow, and keeps it under a name with -rewrite.
@@ -112,103 +109,12 @@ func TestProofHistory(t *testing.T) {
 	if h := w.history("short", "plain"); len(h.GetEvents()) > 12 {
 		t.Errorf("a run without waits has %d events", len(h.GetEvents()))
 	}
-	w.begin("brief", "brief")
-	w.until(1, pawl.StatusWaitingApproval, time.Minute)
-	at := w.head("brief")
-	w.approve("brief")
-	rest, err := w.client.Decide(t.Context(), at)
-	if err != nil || rest.Seq <= at.Seq {
-		t.Errorf("the update got %+v, %v", rest, err)
-	}
-	w.closed("brief")
-	w.history("brief", "decide")
 	w.begin("brief", "cancelled")
 	w.until(1, pawl.StatusWaitingApproval, time.Minute)
 	must(t, w.engine.Cancel(t.Context(), "cancelled", "ada", "no need"))
 	must(t, w.client.Wake(t.Context(), w.head("cancelled"), "test"))
 	w.closed("cancelled")
 	w.history("cancelled", "cancelled")
-}
-
-// Runs that wait cost nothing, and go on at once when they are signalled.
-func TestProofWaiting(t *testing.T) {
-	t.Run("SQLite", func(t *testing.T) { proveWaiting(t, "") })
-	t.Run("PostgreSQL", func(t *testing.T) { proveWaiting(t, newPostgres(t)) })
-}
-
-func proveWaiting(t *testing.T, url string) {
-	w := newTown(t, false, url)
-	w.hire(50)
-	const waiting = 1000
-	for i := range waiting {
-		w.queue("brief", fmt.Sprint("r", i))
-	}
-	began := time.Now()
-	w.startAll(waiting)
-	w.until(waiting, pawl.StatusWaitingApproval, 10*time.Minute)
-	figure(t, "drives a second", fmt.Sprintf("%.0f", waiting/time.Since(began).Seconds()), "at least 30")
-	time.Sleep(3 * time.Second)
-	pending := 0
-	for i := range waiting {
-		about, err := w.client.sdk.DescribeWorkflowExecution(t.Context(), fmt.Sprint("r", i), "")
-		must(t, err)
-		pending += len(about.GetPendingActivities())
-	}
-	figure(t, "activities of 1,000 waiting runs", pending, "0")
-	if pending > 0 {
-		t.Errorf("%d activities are pending", pending)
-	}
-	var took []time.Duration
-	for i := range 200 {
-		run := fmt.Sprint("r", i)
-		sent := time.Now()
-		w.approve(run)
-		for len(w.at(run, "run.resumed")) < 2 {
-			time.Sleep(time.Millisecond)
-		}
-		took = append(took, w.at(run, "run.resumed")[1].Sub(sent))
-	}
-	slices.Sort(took)
-	figure(t, "signal to drive, median", took[len(took)/2].Round(time.Millisecond), "100ms")
-	figure(t, "signal to drive, 99th percentile", took[len(took)*99/100].Round(time.Millisecond), "500ms")
-}
-
-// An iteration costs what it costs a worker without Temporal.
-func TestProofIteration(t *testing.T) {
-	url := newPostgres(t)
-	w := newTown(t, false, url)
-	const most = 30
-	iteration := func(prefix string) time.Duration {
-		var took []time.Duration
-		for i := range most {
-			run := fmt.Sprint(prefix, i)
-			w.ended(run)
-			from, to := w.at(run, "run.resumed"), w.at(run, "run.stopped")
-			took = append(took, to[0].Sub(from[0])/100)
-		}
-		slices.Sort(took)
-		return took[most/2]
-	}
-	h := w.hire(1)
-	for i := range most {
-		w.begin("look", fmt.Sprint("t", i))
-	}
-	on := iteration("t")
-	h.kill()
-	for i := range most {
-		w.queue("look", fmt.Sprint("p", i))
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	plain := worker.New(w.journal, shop{w.engine}, &worker.Options{Slots: 1})
-	go plain.Run(ctx)
-	off := iteration("p")
-	cancel()
-	if err := plain.Close(); err != nil {
-		t.Error(err)
-	}
-	figure(t, "an iteration, on Temporal and off it, medians of 30", fmt.Sprintf("%v, %v", on.Round(time.Microsecond), off.Round(time.Microsecond)), "")
-	figure(t, "the ratio", fmt.Sprintf("%.2f", float64(on)/float64(off)), "1.1")
 }
 
 // Runs survive their workers: each goes on, and no mail leaves twice.
@@ -247,81 +153,5 @@ func TestProofKills(t *testing.T) {
 	figure(t, "interruptions", fmt.Sprintf("%d by %d kills", interrupted, kills), "1,000")
 	if twice > 0 {
 		t.Errorf("%d mails left twice", twice)
-	}
-}
-
-// With the real lease and heartbeat, a run goes on within 31 seconds of its worker's death.
-func TestProofRecovery(t *testing.T) {
-	w := newTown(t, false, "")
-	const dead = 20
-	var hands []*hand
-	for i := range dead {
-		hands = append(hands, w.hire(1))
-		w.begin("slow", fmt.Sprint("r", i))
-	}
-	resumed := func(i int) []time.Time { return w.at(fmt.Sprint("r", i), "run.resumed") }
-	for i := range dead {
-		for began := time.Now(); len(resumed(i)) < 1; time.Sleep(100 * time.Millisecond) {
-			if time.Since(began) > 2*time.Minute {
-				t.Fatalf("run %d is not driven", i)
-			}
-		}
-	}
-	time.Sleep(5 * time.Second)
-	killed := time.Now()
-	for _, h := range hands {
-		h.kill()
-	}
-	w.hire(dead)
-	var took []time.Duration
-	for i := range dead {
-		for len(resumed(i)) < 2 {
-			if time.Since(killed) > 2*time.Minute {
-				t.Fatalf("run %d is not driven again", i)
-			}
-			time.Sleep(100 * time.Millisecond)
-		}
-		took = append(took, resumed(i)[1].Sub(killed))
-	}
-	slices.Sort(took)
-	figure(t, "worker killed to run driven again, median of 20", took[dead/2].Round(100*time.Millisecond), "31s")
-	figure(t, "worker killed to run driven again, slowest of 20", took[dead-1].Round(100*time.Millisecond), "31s")
-	if sent, twice := w.duplicates(); twice > 0 {
-		t.Errorf("%d of %d mails left twice", twice, sent)
-	}
-}
-
-// Temporal's server is killed in mid-run, and then its database deleted: all runs complete.
-func TestProofServer(t *testing.T) {
-	for _, c := range []struct {
-		name   string
-		forget bool
-	}{{"killed", false}, {"database deleted", true}} {
-		t.Run(c.name, func(t *testing.T) {
-			w := newTown(t, true, "")
-			const most = 200
-			for i := range most {
-				w.queue("short", fmt.Sprint("r", i))
-			}
-			w.hire(10)
-			w.startAll(most)
-			w.until(20, pawl.StatusSuccess, time.Minute)
-			w.killServer()
-			if c.forget {
-				for _, ending := range []string{"", "-wal", "-shm", "-journal"} {
-					_ = os.Remove(w.store() + ending)
-				}
-			}
-			time.Sleep(2 * time.Second)
-			w.startServer()
-			began := time.Now()
-			w.until(most, pawl.StatusSuccess, 5*time.Minute)
-			sent, twice := w.duplicates()
-			figure(t, "runs complete after the server was back", time.Since(began).Round(time.Second), "all")
-			figure(t, "duplicate Writes", fmt.Sprintf("%d of %d", twice, sent), "0")
-			if twice > 0 {
-				t.Errorf("%d mails left twice", twice)
-			}
-		})
 	}
 }

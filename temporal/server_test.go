@@ -24,6 +24,7 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/approval"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/internal/testkit/check"
 	"github.com/pawl-run/pawl/journal/postgres"
 	"github.com/pawl-run/pawl/journal/sqlite"
 	"github.com/pawl-run/pawl/runs"
@@ -94,9 +95,7 @@ func newTown(t *testing.T, fast bool, url string) *town {
 		if w.client != nil {
 			w.client.Close()
 		}
-		if err := errors.Join(w.engine.Close(), w.journal.Close()); err != nil {
-			t.Error(err)
-		}
+		must(t, errors.Join(w.engine.Close(), w.journal.Close()))
 	})
 	w.startServer()
 	if w.client, err = Dial(t.Context(), w.target(), nil); err == nil {
@@ -334,16 +333,6 @@ func (w *town) until(n int, status pawl.Status, most time.Duration) {
 	w.t.Fatalf("after %v, %d of %d runs are %v", most, got, n, status)
 }
 
-// ended waits until a run has succeeded.
-func (w *town) ended(run string) {
-	w.t.Helper()
-	for began := time.Now(); w.head(run).Status != pawl.StatusSuccess; time.Sleep(20 * time.Millisecond) {
-		if time.Since(began) > time.Minute {
-			w.t.Fatalf("run %s has not ended: %v", run, w.head(run).Status)
-		}
-	}
-}
-
 // approve approves what a run waits for.
 func (w *town) approve(run string) {
 	w.t.Helper()
@@ -393,10 +382,4 @@ func (w *town) at(run, kind string) (at []time.Time) {
 	return at
 }
 
-// must ends a test at an error that it does not expect.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = check.Must

@@ -1,7 +1,6 @@
 package temporal
 
 import (
-	"errors"
 	"slices"
 	"time"
 
@@ -14,7 +13,6 @@ const (
 	workflowType = "pawl.run.v1"
 	driveType    = "Drive"
 	wakeSignal   = "wake"
-	decideUpdate = "decide"
 )
 
 // handedOn is the status of a run that goes on at once, in any worker.
@@ -33,33 +31,17 @@ var driving = workflow.ActivityOptions{
 // drives is the workflow of a run. It has the run driven, waits until the run has a reason to
 // go on, and begins again. A wake that was sent before the run last came to rest is void.
 func drives(ctx workflow.Context, in Input) (rest Rest, err error) {
-	var woken uint64        // the entry up to which the last sender of a wake knew the run
-	asked, answered := 0, 0 // updates, and those of them that were there when the last drive began
-	update := func(ctx workflow.Context, _ Wake) (Rest, error) {
-		asked++
-		mine := asked
-		err := workflow.Await(ctx, func() bool { return answered >= mine })
-		return rest, err
-	}
-	open := func(Wake) error {
-		if rest.Over {
-			return errors.New("the run is over")
-		}
-		return nil
-	}
-	if err := workflow.SetUpdateHandlerWithOptions(ctx, decideUpdate, update, workflow.UpdateHandlerOptions{Validator: open}); err != nil {
-		return rest, err
-	}
+	var woken uint64 // the entry up to which the last sender of a wake knew the run
 	wakes := workflow.GetSignalChannel(ctx, wakeSignal)
 	workflow.Go(ctx, func(ctx workflow.Context) {
 		for w := (Wake{}); ; woken = max(woken, w.Seq) {
 			wakes.Receive(ctx, &w)
 		}
 	})
-	ready := func() bool { return woken >= rest.Seq || asked > answered }
+	ready := func() bool { return woken >= rest.Seq }
 	for {
 		var now Rest
-		begun, o := asked, driving
+		o := driving
 		woken, o.Summary = 0, rest.About
 		if err := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, o), driveType, in).Get(ctx, &now); err != nil {
 			return rest, err
@@ -73,12 +55,12 @@ func drives(ctx workflow.Context, in Input) (rest Rest, err error) {
 		if now.Seq == rest.Seq {
 			least = driving.HeartbeatTimeout
 		}
-		rest, answered = now, begun
+		rest = now
 		switch {
 		case rest.Over:
-			return rest, workflow.Await(ctx, func() bool { return workflow.AllHandlersFinished(ctx) })
+			return rest, nil
 		case rest.Status == handedOn, ready():
-		case workflow.GetInfo(ctx).GetContinueAsNewSuggested() && workflow.AllHandlersFinished(ctx):
+		case workflow.GetInfo(ctx).GetContinueAsNewSuggested():
 			return rest, workflow.NewContinueAsNewError(ctx, workflowType, in)
 		case rest.WakeAt.IsZero():
 			err = workflow.Await(ctx, ready)

@@ -12,7 +12,6 @@ import (
 
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/log"
-	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
 	"go.temporal.io/sdk/workflow"
 
@@ -91,28 +90,6 @@ func TestDrives(t *testing.T) {
 	}
 }
 
-// Of the search attributes those are set that change.
-func TestChanges(t *testing.T) {
-	for _, c := range []struct {
-		was, now Rest
-		want     string
-	}{
-		{Rest{}, waiting(5), "2 waiting_approval [approval:send]"},
-		{waiting(5), waiting(9), "0  []"},
-		{waiting(5), Rest{Status: "waiting_approval", Waits: []string{"approval:pay"}}, "1  [approval:pay]"},
-		{waiting(5), over(9), "2 success []"},
-		{Rest{}, over(9), "1 success []"},
-	} {
-		set := changes(c.was, c.now)
-		a := temporal.NewSearchAttributes(set...)
-		status, _ := a.GetKeyword(pawlStatus)
-		waits, _ := a.GetKeywordList(pawlWaits)
-		if got := fmt.Sprintf("%d %s %v", len(set), status, waits); got != c.want {
-			t.Errorf("%+v, then %+v: %q; want %q", c.was, c.now, got, c.want)
-		}
-	}
-}
-
 // A run that is paused is driven when its time has come, whatever the clocks say.
 func TestTimer(t *testing.T) {
 	start := time.Date(2026, 1, 1, 8, 0, 0, 0, time.UTC)
@@ -158,55 +135,6 @@ func TestGone(t *testing.T) {
 	s := newStage(t, Rest{Status: StatusGone, Over: true})
 	if rest, err := s.play(nil); err != nil || rest.Status != StatusGone {
 		t.Errorf("it is %+v, %v", rest, err)
-	}
-}
-
-// decision is what a caller of the update gets.
-type decision struct {
-	at     time.Duration
-	rest   Rest
-	failed error
-}
-
-// decide sends the update, and keeps its answer.
-func (s *stage) decide(id string, into *decision) func() {
-	began := s.Now()
-	return func() {
-		s.UpdateWorkflow(decideUpdate, id, &answer{s, began, into}, Wake{5})
-	}
-}
-
-// An answer takes what becomes of an update.
-type answer struct {
-	*stage
-
-	began time.Time
-	into  *decision
-}
-
-func (*answer) Accept()            {}
-func (a *answer) Reject(err error) { a.into.failed = err }
-func (a *answer) Complete(result any, err error) {
-	a.into.at, a.into.failed = a.Now().Sub(a.began), err
-	if err == nil {
-		a.into.rest = result.(Rest)
-	}
-}
-
-// An update is answered with how the run came to rest after it, be it the same as before.
-func TestDecide(t *testing.T) {
-	s := newStage(t, waiting(5), waiting(5), waiting(9), over(12))
-	var first, second, third decision
-	rest, err := s.play(map[time.Duration]func(){
-		time.Hour: s.decide("a", &first), 2 * time.Hour: s.decide("b", &second), 3 * time.Hour: s.decide("c", &third),
-	})
-	if err != nil || rest.Seq != 12 || len(s.drives) != 4 {
-		t.Errorf("after %d drives it is %+v, %v", len(s.drives), rest, err)
-	}
-	for i, d := range []decision{first, second, third} {
-		if want := []uint64{5, 9, 12}[i]; d.failed != nil || d.rest.Seq != want || d.at != time.Duration(i+1)*time.Hour {
-			t.Errorf("update %d got %+v", i+1, d)
-		}
 	}
 }
 

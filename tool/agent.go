@@ -16,8 +16,9 @@ import (
 // agent declares an output. If the child does not end in success, the call fails and the model
 // reads the reason and the child's last answer.
 //
-// The agent's limits hold each such run. What remains of the parent's limits is divided among the
-// calls of a reply, so that no child can spend more than its parent has. A child also obeys the
+// The agent's limits hold each such run, with at most the iterations of the parent's limit, and
+// the time and depth that the parent has left. What remains of the parent's tokens and dollars is
+// divided among the calls of a reply, so that no child can spend more than its parent has. A child also obeys the
 // parent's policies that are declared to be inherited.
 func Agent(agent pawl.Agent, o *AgentOptions) pawl.Tool {
 	if o == nil {

@@ -20,8 +20,9 @@ type Cage struct {
 	Files *CageFiles
 	// NoNetwork forbids all connections, including those to this machine.
 	NoNetwork bool
-	// Memory is the maximum of private memory of each process, and of the size of a file
-	// that it writes, in bytes; zero: no limit.
+	// Memory is the maximum of memory of the command and all that it starts, and of the size
+	// of a file that it writes, in bytes; zero: no limit. Where no control group can be made,
+	// it is the maximum of private memory of each process.
 	Memory int64
 	// Processes is the maximum number of processes and threads at once; zero: no limit.
 	Processes int

@@ -94,6 +94,50 @@ func TestCageShared(t *testing.T) {
 	}
 }
 
+// TestCageOutward has a caged command stop others at a file, watch files, and become
+// root in a namespace of its own.
+func TestCageOutward(t *testing.T) {
+	p, c := newPit(t), &tool.Cage{}
+	caging(t, c)
+	for trial, want := range map[string]string{
+		syscallTrial(unix.SYS_FCNTL, 0, unix.F_SETLEASE, unix.F_RDLCK): unix.EPERM.Error(),
+		syscallTrial(unix.SYS_FCNTL, 0, 1024+16, zeroes):               unix.EPERM.Error(),
+		syscallTrial(unix.SYS_FCNTL, 0, unix.F_DUPFD_CLOEXEC, 0):       "done",
+		syscallTrial(unix.SYS_FANOTIFY_INIT, 0x200, 0):                 unix.EPERM.Error(),
+		syscallTrial(unix.SYS_UNSHARE, unix.CLONE_NEWUSER):             unix.EPERM.Error(),
+		syscallTrial(unix.SYS_UNSHARE, unix.CLONE_FILES):               "done",
+		syscallTrial(unix.SYS_CLONE3, zeroes, 0):                       unix.ENOSYS.Error(),
+	} {
+		if got := p.attempts(t, c, trial)[trial]; got != want {
+			t.Errorf("%s: %s", trial, got)
+		}
+	}
+}
+
+// TestCageKinds has a caged command use kinds of memory that no limit of a process
+// counts. Either the kind is refused, or a control group ends the command.
+func TestCageKinds(t *testing.T) {
+	p, c := newPit(t), &tool.Cage{Memory: 600 << 20} // room for the race detector
+	caging(t, c)
+	grouped := strings.Contains(c.Describe(), "memory control group")
+	for _, kind := range []string{"grows", "shared", "nameless"} {
+		got, err := p.run(t, c, part(t, "try", "hold "+kind)...)
+		if ended := err != nil && strings.Contains(err.Error(), "SIGKILL"); got == "done" || err != nil && !ended || grouped && !ended {
+			t.Errorf("%s: %q, %v", kind, got, err)
+		}
+	}
+	if _, err := p.run(t, c, "prlimit", "--stack=1000000000", "true"); err == nil {
+		t.Error("its stack may grow")
+	}
+	if !grouped {
+		return
+	}
+	const four = "(for i in 1 2 3 4; do { head -c 180000000 /dev/zero; sleep 5; } | tail & done; wait) | wc -c" // tail holds it while it sleeps
+	if got, _ := p.run(t, c, "sh", "-c", four); got == "720000000" {
+		t.Error("four processes use the memory of one each")
+	}
+}
+
 // TestCageDatagrams sends from one of a pair of sockets to a program outside.
 func TestCageDatagrams(t *testing.T) {
 	p := newPit(t)

@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/testkit/check"
 	"github.com/pawl-run/pawl/tool"
 )
 
@@ -207,9 +208,7 @@ func TestCageNetwork(t *testing.T) {
 }
 
 func TestCageMemory(t *testing.T) {
-	if testing.Short() {
-		t.Skip("built with the race detector, the program that enters the cage may need more than this one allows")
-	}
+	check.SkipShort(t, "built with the race detector, the program that enters the cage may need more than this one allows")
 	p := newPit(t)
 	c := &tool.Cage{Memory: 64 << 20}
 	caging(t, c)
@@ -283,9 +282,8 @@ func TestCagePrivileges(t *testing.T) {
 		// A descriptor that this process happens to have without close-on-exec.
 		r, w, err := os.Pipe()
 		must(t, err)
-		if _, err := unix.FcntlInt(w.Fd(), unix.F_SETFD, 0); err != nil {
-			t.Fatal(err)
-		}
+		_, err = unix.FcntlInt(w.Fd(), unix.F_SETFD, 0)
+		must(t, err)
 		if got, err := p.run(t, c, "sh", "-c", "for i in 3 4 5 6 7 8 9; do { true >&$i; } 2>/dev/null && echo $i; done; true"); err != nil || got != "" {
 			t.Errorf("it has %q, %v", got, err)
 		}
@@ -319,9 +317,7 @@ func kernel(t *testing.T) float64 {
 
 // The same as a user without rights, if this is root.
 func TestCageAsNobody(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one goroutine after another, in which the race detector has nothing to see: -short")
-	}
+	check.SkipShort(t, "one goroutine after another, in which the race detector has nothing to see: -short")
 	if os.Getuid() != 0 {
 		t.Skip("only root can be another")
 	}
@@ -334,12 +330,11 @@ func TestCageAsNobody(t *testing.T) {
 	defer from.Close()
 	to, err := os.OpenFile(program, os.O_CREATE|os.O_WRONLY, 0o755)
 	must(t, err)
-	if _, err := io.Copy(to, from); err != nil {
-		t.Fatal(err)
-	}
+	_, err = io.Copy(to, from)
+	must(t, err)
 	must(t, to.Close())
 	must(t, os.Chmod(dir, 0o777))
-	cmd := exec.Command(program, "-test.run=^TestCage(Files|Program|Network|Memory|Processes|Privileges|Others|Shared|Datagrams)$", "-test.v", "-test.timeout=60s")
+	cmd := exec.Command(program, "-test.run=^TestCage(Files|Program|Network|Memory|Processes|Privileges|Others|Outward|Kinds|Shared|Datagrams)$", "-test.v", "-test.timeout=60s")
 	cmd.Dir = dir
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + dir, "HOME=" + dir}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
@@ -354,6 +349,29 @@ func TestCageAsNobody(t *testing.T) {
 			t.Log(line)
 		}
 	}
+}
+
+var zeroed [1 << 20]byte
+
+// hold uses 300 MB of a kind of memory.
+func hold(kind string) error {
+	const size = 900 << 20 // above the limit of TestCageKinds
+	if kind == "nameless" {
+		fd, err := unix.MemfdCreate("x", 0)
+		for wrote := 0; err == nil && wrote < size; wrote += 1 << 20 {
+			if wrote%(100<<20) == 0 {
+				fd, err = unix.MemfdCreate("x", 0) // each within the limit of a file
+			}
+			_, _ = unix.Write(fd, zeroed[:])
+		}
+		return err
+	}
+	flags := map[string]int{"grows": unix.MAP_PRIVATE | unix.MAP_ANONYMOUS | unix.MAP_GROWSDOWN, "shared": unix.MAP_SHARED | unix.MAP_ANONYMOUS}[kind]
+	memory, err := unix.Mmap(-1, 0, size, unix.PROT_READ|unix.PROT_WRITE, flags)
+	for i := 0; i < len(memory); i += 4096 {
+		memory[i] = 1
+	}
+	return err
 }
 
 // try is what this program tries in a cage, and reports the outcome of each attempt.
@@ -485,6 +503,8 @@ func attack(op, arg, second string) error {
 			return errno
 		}
 		return nil
+	case "hold":
+		return hold(arg)
 	case "ptrace":
 		return unix.PtraceAttach(pid)
 	case "mem":

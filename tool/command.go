@@ -16,6 +16,7 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/process"
 	"github.com/pawl-run/pawl/internal/redact"
+	"github.com/pawl-run/pawl/internal/retry"
 	"github.com/pawl-run/pawl/internal/web"
 	"github.com/pawl-run/pawl/internal/wire"
 )
@@ -174,13 +175,9 @@ func (c *command) Check(a pawl.Agent) error {
 	return err
 }
 
-// settling is the most that [process.Run] takes beyond the grace, with a margin.
-const settling = 1500 * time.Millisecond
-
 // Grace is how long Run may take after its context ended. A caller that abandons tools must wait
-// this long, or the processes are left running. It includes time for the disk, which records
-// whether the command was started.
-func (c *command) Grace() time.Duration { return c.grace + settling + 500*time.Millisecond }
+// this long, or the processes are left running.
+func (c *command) Grace() time.Duration { return c.grace + process.Settling }
 
 // Run runs the command once.
 func (c *command) Run(ctx context.Context, inv pawl.Invocation) (pawl.Output, error) {
@@ -196,7 +193,7 @@ func (c *command) Run(ctx context.Context, inv pawl.Invocation) (pawl.Output, er
 
 // perform runs a job, in a wrapper if the program has them.
 func (c *command) perform(ctx context.Context, j *job, inv pawl.Invocation) (pawl.Output, error) {
-	j.Env = web.ParentFrom(ctx).Into(j.Env)
+	j.Env, j.Grace = web.ParentFrom(ctx).Into(j.Env), process.Within(ctx, j.Grace)
 	var o *process.Outcome
 	var err error
 	switch {
@@ -281,15 +278,20 @@ func output(stdout process.Printed) (pawl.Output, error) {
 // cause, since the cause need not wrap the context's error.
 func stopped(ctx context.Context, what error) error {
 	if ctx.Err() == nil { // something else ended it
-		return &unknownError{fmt.Errorf("stopped from outside: %w", what)}
+		return &retry.UnknownError{Err: fmt.Errorf("stopped from outside: %w", what)}
 	}
-	return &stopError{text: fmt.Sprintf("stopped: %v; %v", context.Cause(ctx), what), is: []error{ctx.Err(), context.Cause(ctx)}}
+	return &stopError{text: fmt.Sprintf("stopped: %v; %v", context.Cause(ctx), what), partial: what.Error(), is: []error{ctx.Err(), context.Cause(ctx)}}
 }
 
 type stopError struct {
-	text string
-	is   []error
+	text    string
+	partial string
+	is      []error
 }
+
+// Partial says how a command was stopped and what it had printed, for an engine that says itself
+// why it was.
+func (e *stopError) Partial() string { return e.partial }
 
 func (e *stopError) Error() string   { return e.text }
 func (e *stopError) Unwrap() []error { return e.is }

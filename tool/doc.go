@@ -51,7 +51,8 @@
 //		…
 //	}
 //
-// [RunCommand] makes a tool that runs programs of the model's choice. The packages
+// [RunCommand] makes a tool that runs programs of the model's choice. [Exec] runs one
+// within a tool that is a Go function. The packages
 // files and fetch below this one have tools for files and web pages.
 //
 // # Clients

@@ -9,10 +9,3 @@ func Unsupervise() {
 	defer supervision.mu.Unlock()
 	supervision.enabled, supervision.dir, supervision.secrets = false, "", nil
 }
-
-// Idle has commands run in the plain way for a while.
-func Idle(idle bool) {
-	supervision.mu.Lock()
-	defer supervision.mu.Unlock()
-	supervision.enabled = !idle
-}

@@ -75,11 +75,11 @@ func take(t *testing.T, inner pawl.Tool, all []string) map[int]json.RawMessage {
 
 func same(t *testing.T, a, b json.RawMessage) bool {
 	t.Helper()
-	x, err := wire.Canonical(nil, a)
+	x, err := wire.Canonical(a)
 	if err != nil {
 		t.Fatalf("%.100q: %v", a, err)
 	}
-	y, err := wire.Canonical(nil, b)
+	y, err := wire.Canonical(b)
 	return err == nil && string(x) == string(y)
 }
 

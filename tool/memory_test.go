@@ -11,7 +11,6 @@ import (
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/journal/memory"
 	"github.com/pawl-run/pawl/model/script"
-	"github.com/pawl-run/pawl/pawltest"
 	"github.com/pawl-run/pawl/tool"
 )
 
@@ -106,21 +105,4 @@ func TestMemoryTaint(t *testing.T) {
 	if _, tainted := rememberer(t, j, nil, nil, `recall {"words":"Mallory"}`); !tainted {
 		t.Error("what a mail said is trusted once it was remembered")
 	}
-}
-
-// A run that is killed anywhere remembers once.
-func TestMemoryKills(t *testing.T) {
-	pawltest.KillEverywhere(t, func() pawl.Agent {
-		return pawl.Agent{Name: "desk", Tools: tool.Memory(nil), Model: pawl.ModelFunc(func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
-			switch last := r.Messages[len(r.Messages)-1]; {
-			case len(r.Messages) == 1:
-				return pawl.Do(pawl.Call{Tool: "remember", Args: json.RawMessage(`{"text":"Ann likes trains."}`)}), nil
-			case len(r.Messages) == 3:
-				return pawl.Do(pawl.Call{Tool: "recall", Args: json.RawMessage(`{}`)}), nil
-			default:
-				list, _ := texts(t, last.Parts[0].(pawl.ToolResult).Text())
-				return pawl.Say(fmt.Sprint(list)), nil
-			}
-		})}
-	}, "Go.", nil)
 }

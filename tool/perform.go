@@ -12,6 +12,7 @@ import (
 	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/internal/process"
 	"github.com/pawl-run/pawl/internal/redact"
+	"github.com/pawl-run/pawl/internal/retry"
 )
 
 // job is one attempt at a command, for this process or for a wrapper to run.
@@ -25,6 +26,7 @@ type job struct {
 	Secrets   map[string]string
 	Cage      *process.Cage // with absolute paths; nil: none
 	Chosen    bool          // the model chose the program
+	stderr    bool          // kept also if the command succeeds
 }
 
 // perform runs the command and returns how it ended, without its secrets.
@@ -57,7 +59,7 @@ func (j *job) perform(ctx context.Context, started func(pid int)) *process.Outco
 	case err != nil:
 		o.Error = err.Error()
 	}
-	if o.Cut != 0 || o.Code != 0 { // else it is not needed
+	if o.Cut != 0 || o.Code != 0 || j.stderr { // else it is not needed
 		o.Err = printed(stderr)
 	}
 	return o
@@ -91,7 +93,7 @@ func result(o *process.Outcome, stopped func(what error) error) (pawl.Output, er
 	case wrong != nil:
 		return pawl.Output{}, wrong
 	case o.Signal != "": // not sent by Pawl: the command may not have been done
-		return pawl.Output{}, &unknownError{report(how, o)}
+		return pawl.Output{}, &retry.UnknownError{Err: report(how, o)}
 	case o.Code != 0:
 		return pawl.Output{}, report(fmt.Sprintf("exit status %d", o.Code), o)
 	}
@@ -109,33 +111,17 @@ func report(how string, o *process.Outcome) error {
 	return fmt.Errorf("%s, and it printed nothing", how)
 }
 
-// notRunError says that a call did not run and will not.
-type notRunError struct{ error }
-
-// NotRun identifies such an error to an engine.
-func (*notRunError) NotRun() bool { return true }
-
-func (e *notRunError) Unwrap() error { return e.error }
-
 func notRun(why string, args ...any) error {
-	return &notRunError{fmt.Errorf("not run: "+why, args...)}
+	return &retry.NotRunError{Err: fmt.Errorf(why, args...)}
 }
 
 // tooLate returns the error of a command whose context ended before the command was started. It
 // wraps both the context's error and the cause.
 func tooLate(ctx context.Context) error {
 	cause := context.Cause(ctx)
-	text := fmt.Sprintf("not run: stopped before it was started: %v", cause)
+	text := fmt.Sprintf("stopped before it was started: %v", cause)
 	if errors.Is(cause, context.DeadlineExceeded) {
-		text = "not run: its time was over before it was started"
+		text = "its time was over before it was started"
 	}
-	return &notRunError{&stopError{text: text, is: []error{ctx.Err(), cause}}}
+	return &retry.NotRunError{Err: &stopError{text: text, is: []error{ctx.Err(), cause}}}
 }
-
-// unknownError says that it is unknown whether the command took effect.
-type unknownError struct{ error }
-
-// Unknown identifies such an error to an engine.
-func (*unknownError) Unknown() bool { return true }
-
-func (e *unknownError) Unwrap() error { return e.error }

@@ -28,7 +28,7 @@ func (c *command) Reconcile(ctx context.Context, inv pawl.Invocation) (out pawl.
 	switch {
 	case !fate.Running:
 	case errors.Is(context.Cause(ctx), context.DeadlineExceeded):
-		fate, err = dir.Stop(ctx, a, process.Late, c.grace+settling)
+		fate, err = dir.Stop(ctx, a, process.Late, c.grace+process.Settling)
 	default: // another process can wait for it
 		err = fmt.Errorf("the command still runs: %w", context.Cause(ctx))
 	}

@@ -24,9 +24,8 @@ func secret(t *testing.T, argv []string, most int) pawl.Tool {
 func TestCommandGetsItsSecretsBack(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "in")
 	args := `{"token": "{{secret:LEDGER_TOKEN}}", "other": "{{secret:LEDGER_PIN}} {{secret:OTHER}}"}`
-	if _, err := secret(t, part(t, "read", file), 0).Run(t.Context(), pawl.Invocation{Args: []byte(args)}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := secret(t, part(t, "read", file), 0).Run(t.Context(), pawl.Invocation{Args: []byte(args)})
+	must(t, err)
 	got, err := os.ReadFile(file)
 	if want := `{"token":"led\"ger/token+0123zebra","other":"{{secret:LEDGER_PIN}} {{secret:OTHER}}"}` + "\n"; err != nil || string(got) != want {
 		t.Errorf("the command reads %s, want %s: %v", got, want, err)

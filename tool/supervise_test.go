@@ -157,9 +157,7 @@ func running(t *testing.T, inv pawl.Invocation) process.Identity {
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		if f, err := dir.Look(recorded(inv)); err == nil && f.Process != "" {
 			id, err := process.ParseIdentity(f.Process)
-			if err != nil {
-				t.Error(err)
-			}
+			must(t, err)
 			return id
 		}
 	}

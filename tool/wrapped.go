@@ -11,6 +11,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/process"
+	"github.com/pawl-run/pawl/internal/retry"
 )
 
 func attempt(inv pawl.Invocation) process.Attempt {
@@ -53,7 +54,7 @@ func (c *command) wrapped(ctx context.Context, j *job, inv pawl.Invocation) (*pr
 	}
 	fate, err := dir.Settle(ask.Attempt)
 	if err == nil && fate.Running && ctx.Err() != nil {
-		fate, err = dir.Stop(ctx, ask.Attempt, cutBy(ctx), c.grace+settling)
+		fate, err = dir.Stop(ctx, ask.Attempt, cutBy(ctx), c.grace+process.Settling)
 	}
 	switch {
 	case fate.Never && ctx.Err() != nil:
@@ -65,5 +66,5 @@ func (c *command) wrapped(ctx context.Context, j *job, inv pawl.Invocation) (*pr
 	case fate.Outcome != nil:
 		return fate.Outcome, nil
 	}
-	return nil, &unknownError{c.lost(fate, cmp.Or(err, errDied))}
+	return nil, &retry.UnknownError{Err: c.lost(fate, cmp.Or(err, errDied))}
 }

@@ -1,8 +1,6 @@
 package webhook
 
 import (
-	"context"
-	"slices"
 	"time"
 )
 
@@ -27,19 +25,6 @@ var IDOf = idOf
 // Ahead has an outbox take it for later than it is.
 func Ahead(o *Outbox, by time.Duration) {
 	o.now = func() time.Time { return time.Now().Add(by) }
-}
-
-// Sweep looks for runs once, and returns those that are due.
-func Sweep(ctx context.Context, o *Outbox) (runs []string, err error) {
-	err = o.sweep(ctx)
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	for run := range o.due {
-		runs = append(runs, run)
-	}
-	clear(o.due)
-	slices.Sort(runs)
-	return runs, err
 }
 
 // Taken has an outbox take the runs that are due, as Serve does just before it visits them.

@@ -71,7 +71,7 @@ func stateAt(ctx context.Context, j pawl.Journal, run string, seq uint64) (s *pa
 	s = new(pawl.State)
 	for e, err := range entries(ctx, j, run) {
 		if err == nil {
-			err = s.CheckNext(e)
+			err = s.Internals().CheckNext(e)
 		}
 		if err != nil {
 			return s, err

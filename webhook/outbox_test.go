@@ -291,9 +291,8 @@ func TestImported(t *testing.T) {
 	r := parked(t, from, "r")
 	var file strings.Builder
 	must(t, archive.Export(t.Context(), from, "r", &file, &archive.Options{Raw: true}))
-	if _, err := archive.Import(t.Context(), j, strings.NewReader(file.String())); err != nil {
-		t.Fatal(err)
-	}
+	_, err := archive.Import(t.Context(), j, strings.NewReader(file.String()))
+	must(t, err)
 	out := outbox(t, j, nil, to.hook())
 	deliver(t, out, r)
 	if to.types() != "" {

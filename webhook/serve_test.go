@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"iter"
 	"net/http"
 	"os"
 	"os/exec"
@@ -82,11 +81,7 @@ func TestAsksMeanwhile(t *testing.T) {
 	out := outbox(t, j, &webhook.Options{Public: "https://runs.example.org"}, to.hook())
 	first := parked(t, j, "a")
 	var done sync.WaitGroup
-	done.Go(func() {
-		if left, err := out.Deliver(t.Context(), first); left != 0 || err != nil {
-			t.Errorf("%d are left: %v", left, err)
-		}
-	})
+	done.Go(func() { deliver(t, out, first) })
 	<-asked
 	out.Tell(settled(t, j, first, pawl.Do(pawl.Call{Tool: "pay", Args: json.RawMessage(`{"to": "bob"}`)})))
 	equal(t, "taken", webhook.Taken(out), []string{"a"})
@@ -123,100 +118,6 @@ func TestTwoServers(t *testing.T) {
 	time.Sleep(100 * time.Millisecond)
 	if ids := to.ids(); len(ids) != runs || len(slices.Compact(slices.Sorted(slices.Values(ids)))) != runs {
 		t.Errorf("%d notices: %q", len(ids), ids)
-	}
-}
-
-// Who delivers alone is not waited for twice at the same time in one process.
-func TestManyAtOnce(t *testing.T) {
-	j, to := open(t), receive(t, func(int, http.ResponseWriter, *http.Request) { time.Sleep(5 * time.Millisecond) })
-	r := settled(t, j, parked(t, j, "r"))
-	out := outbox(t, j, nil, to.hook())
-	var all sync.WaitGroup
-	for range 10 {
-		all.Go(func() { deliver(t, out, r) })
-	}
-	all.Wait()
-	if to.types() != "waiting stopped" {
-		t.Error(to.types())
-	}
-}
-
-// counting is a journal that counts what is read of it.
-type counting struct {
-	*sqlite.Journal
-
-	mu    sync.Mutex
-	rows  map[string]int
-	mails int
-}
-
-func (c *counting) Read(ctx context.Context, run string, from uint64) iter.Seq2[pawl.Row, error] {
-	return func(yield func(pawl.Row, error) bool) {
-		for row, err := range c.Journal.Read(ctx, run, from) {
-			c.mu.Lock()
-			c.rows[run]++
-			c.mu.Unlock()
-			if !yield(row, err) {
-				return
-			}
-		}
-	}
-}
-
-func (c *counting) Signals(ctx context.Context, run string, after int64) iter.Seq2[pawl.Signal, error] {
-	c.mu.Lock()
-	c.mails++
-	c.mu.Unlock()
-	return c.Journal.Signals(ctx, run, after)
-}
-
-// Looking for runs reads one entry of each, once, and nothing of children and of
-// what goes on.
-func TestSweep(t *testing.T) {
-	j := &counting{Journal: open(t), rows: map[string]int{}}
-	parked(t, j, "a")
-	parked(t, j, "b")
-	child := pawl.Agent{Name: "child", Description: "A child.", Model: script.Replies(pawl.Say("Yes.")), Limits: pawl.Limits{Tokens: 20_000}}
-	finish(t)(engine.New(j, nil).Start(t.Context(), pawl.Agent{
-		Name: "parent", Tools: []pawl.Tool{tool.Agent(child, nil)},
-		Model: script.Replies(pawl.Do(pawl.Call{Tool: "child", Args: json.RawMessage(`{"input": "?"}`)}), pawl.Say("Done.")),
-	}, "Go.", &engine.StartOptions{ID: "p"}))
-	ctx := t.Context()
-	if _, err := j.Claim(ctx, pawl.Claim{Run: "b", Owner: "somebody", TTL: time.Minute}); err != nil {
-		t.Fatal(err)
-	}
-	j.rows = map[string]int{}
-	out, err := webhook.New(j, func(d pawl.Declaration) []webhook.Hook {
-		if d.Agent == "parent" {
-			return nil
-		}
-		return []webhook.Hook{{URL: "https://hooks.example.org", Secret: secret}}
-	}, nil)
-	must(t, err)
-	j.mails = 0
-	for i := range 3 {
-		runs, err := webhook.Sweep(ctx, out)
-		must(t, err)
-		equal(t, "due", runs, [][]string{{"a"}, nil, nil}[i])
-	}
-	if j.rows["a"] != 1 || j.rows["b"] != 1 || j.rows["p"] != 1 || len(j.rows) != 3 || j.mails != 0 {
-		t.Errorf("rows read: %v; mail read %d times", j.rows, j.mails)
-	}
-}
-
-// Once its context has ended, a sweep reads no further run and complains of none.
-func TestSweepEnds(t *testing.T) {
-	j, log := &counting{Journal: open(t), rows: map[string]int{}}, &record{}
-	parked(t, j, "a")
-	parked(t, j, "b")
-	ctx, cancel := context.WithCancel(t.Context())
-	out, err := webhook.New(j, func(pawl.Declaration) []webhook.Hook {
-		cancel()
-		return nil
-	}, &webhook.Options{Log: log.logger()})
-	must(t, err)
-	if _, err := webhook.Sweep(ctx, out); !errors.Is(err, context.Canceled) || log.String() != "" {
-		t.Errorf("%v, %s", err, log)
 	}
 }
 

@@ -87,23 +87,3 @@ func TestGrid(t *testing.T) {
 	}
 	t.Logf("costs, in parts of the optimum:\n%s", table.String())
 }
-
-// TestNoPrice: a model elsewhere whose price is unknown costs hardly more than one with a price, on the
-// course on which everything, cached, costs much more.
-func TestNoPrice(t *testing.T) {
-	for _, x := range traces(t) {
-		if x.mean != 1200 || x.seed > 0 {
-			continue
-		}
-		bill := func(unpriced bool, o *window.Options) float64 {
-			m := &meter{trace: x.results, turns: 100, read: simRead, write: simWrite, unpriced: unpriced}
-			bubbled(t, func(t *testing.T) { play(t, m.agent(100, 0, window.Compact(o))) })
-			return m.bill / x.opt100
-		}
-		known, unknown, all := bill(false, nil), bill(true, nil), bill(true, &window.Options{Never: true})
-		t.Logf("%.3f times the optimum with a price, %.3f without, %.3f for everything", known, unknown, all)
-		if unknown > 1.2 || all < 1.5 {
-			t.Errorf("without a price it is %.3f times the optimum, and everything is %.3f", unknown, all)
-		}
-	}
-}

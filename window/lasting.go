@@ -24,7 +24,7 @@ const (
 // many requests as it has made, so that it is worth to pay once for a long conversation
 // that is written now.
 func (c compaction) lasting(s *pawl.State, t pawl.Think, w meter.Window) bool {
-	price, priced := s.Price(t)
+	price, priced := s.Internals().Price(t)
 	if price = tier(price, t.Estimate); !priced || price.CacheLong <= 0 || t.Model != "" {
 		return false
 	}

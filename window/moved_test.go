@@ -49,7 +49,7 @@ func (r *talking) turns(n int, view pawl.View) {
 func (r *talking) next(start pawl.RunStarted) {
 	r.talk.Next(r.state, 1, nil)
 	start.Continues = r.talk.Continue(r.state)
-	r.state = r.state.Next()
+	r.state = r.state.Internals().Next()
 	r.take(start)
 }
 
@@ -57,7 +57,7 @@ func (r *talking) next(start pawl.RunStarted) {
 func (r *talking) asked(called pawl.ModelCalled) (request pawl.Request, moved []string) {
 	called.Attempt = 1
 	r.take(called)
-	request, _ = r.state.Request(called, r.turn, r.talk)
+	request, _ = r.state.Internals().Request(called, r.turn, r.talk)
 	for _, m := range request.Messages {
 		for _, p := range m.Parts {
 			if t, ok := p.(pawl.Thinking); ok && t.Moved {

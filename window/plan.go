@@ -71,7 +71,7 @@ func fine(p pawl.Price, t pawl.Think, removable float64) float64 {
 // byPrice plans what saves money. With a model that costs nothing, such as one that runs in this
 // process, nothing does. Only the ratios of prices count, so that they may be unknown.
 func (c compaction) byPrice(s *pawl.State, t pawl.Think, w meter.Window) plan {
-	price := s.RelativePrice(t)
+	price := s.Internals().RelativePrice(t)
 	if price.Input <= 0 || c.Never || w.Exchanges == 0 {
 		return plan{}
 	}
@@ -99,8 +99,8 @@ func (c compaction) byPrice(s *pawl.State, t pawl.Think, w meter.Window) plan {
 		made += (r.write - r.read) * ctx
 	}
 	if c.name != "" {
-		_, priced := s.Price(t)
-		if by, ok := s.Price(pawl.Think{Model: c.name}); ok && priced { // else the two do not compare
+		_, priced := s.Internals().Price(t)
+		if by, ok := s.Internals().Price(pawl.Think{Model: c.name}); ok && priced { // else the two do not compare
 			made = by.Input*(ctx+promptTokens) + by.Output*summaryTokens
 		}
 	}
@@ -161,7 +161,7 @@ func (c compaction) affords(s *pawl.State, t pawl.Think) bool {
 	if limit == 0 {
 		return true
 	}
-	price, ok := s.Price(asked)
+	price, ok := s.Internals().Price(asked)
 	spent, _ := s.Cost()
 	return ok && limit-spent >= 2*price.Cost(pawl.Usage{Input: need, Output: mostSummary})
 }

@@ -17,7 +17,7 @@ func (c compaction) Review(s *pawl.State, step pawl.Step) pawl.Step {
 	if !ok || t.Purpose != pawl.PurposeTurn || t.View.Step != "" || s.HasOpen() {
 		return step // each step of a workflow begins without the history
 	}
-	w := s.Window()
+	w := s.Internals().Window()
 	if long := c.lasting(s, t, w); long != t.Long { // else the step needs no copy
 		t.Long = long
 		step = t
@@ -56,7 +56,7 @@ func (c compaction) perform(s *pawl.State, step pawl.Step, w meter.Window, p pla
 		return pawl.Finish{Verdict: pawl.Verdict{Holds: true, Status: pawl.StatusFailed, Condition: "context", Leaf: "context", Detail: p.why}}
 	case mask:
 		e.From, e.Kept = w.Since(w.Full()), 0
-		e.Masked = s.MaskableCalls(old)
+		e.Masked = s.Internals().MaskableCalls(old)
 		return pawl.Record{Events: []pawl.Event{e}}
 	case summarise:
 		if c.answered(s, w) {
@@ -76,7 +76,7 @@ func (c compaction) perform(s *pawl.State, step pawl.Step, w meter.Window, p pla
 		e.From = 1
 	}
 	if p.do == shorten && p.bare < p.keep || old == 0 {
-		e.Masked, e.To = s.MaskableCalls(w.Exchanges-p.bare), s.Seq()
+		e.Masked, e.To = s.Internals().MaskableCalls(w.Exchanges-p.bare), s.Seq()
 	}
 	return pawl.Record{Events: []pawl.Event{e}}
 }
@@ -84,7 +84,7 @@ func (c compaction) perform(s *pawl.State, step pawl.Step, w meter.Window, p pla
 // refused shortens a conversation that a model has refused for its length, once and without a
 // model. The request is sent again; if it is refused again, the run fails.
 func (c compaction) refused(s *pawl.State, step pawl.Step) pawl.Step {
-	w := s.Window()
+	w := s.Internals().Window()
 	if w.Shortened || s.HasOpen() {
 		return step
 	}

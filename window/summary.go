@@ -77,7 +77,7 @@ func local(s *pawl.State, old int) string {
 
 // summarised returns the calls of the exchanges before old, in order.
 func summarised(s *pawl.State, old int) (calls []pawl.CallState) {
-	for c := range s.CallsBefore(old) {
+	for c := range s.Internals().CallsBefore(old) {
 		calls = append(calls, c)
 	}
 	return calls
@@ -100,7 +100,7 @@ func facts(s *pawl.State, old int) string {
 			lines = append(lines, "- the user said: "+display.Clip(oneLine(text), 2000))
 		}
 	}
-	for key := range s.Memories() {
+	for key := range s.Internals().Memories() {
 		value, _ := s.Memory(key)
 		lines = append(lines, fmt.Sprintf("- stored under %q: %s", key, display.Clip(oneLine(string(value)), 400)))
 	}

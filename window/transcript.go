@@ -24,7 +24,7 @@ type Transcript struct {
 	pending  []pawl.Part // parts of the user turn that is being collected
 	answers  int         // how many of them, at the front, answer the last calls
 	calls    []pawl.Part // of the latest reply; nil: its calls are answered
-	prefix   int         // [pawl.State.Prefix] of what stands before the messages
+	prefix   int         // [pawl.Internals.Prefix] of what stands before the messages
 	stale    int         // all thinking in so many messages is marked as moved
 }
 
@@ -113,7 +113,7 @@ type marks struct {
 // mark records that the conversation is sent.
 func (t *Transcript) mark() {
 	n := len(t.messages)
-	if len(t.pending) > 0 {
+	if len(t.pending) > 0 && (n == 0 || t.messages[n-1].Role != pawl.RoleUser) { // else it joins that message
 		n++
 	}
 	if t.marks.sent > 0 {
@@ -192,7 +192,7 @@ func (t *Transcript) called(e *pawl.ModelCalled, s *pawl.State) {
 
 // renew marks all thinking as moved if the prompt or the tools have changed.
 func (t *Transcript) renew(s *pawl.State) {
-	if now := s.Prefix(); now != t.prefix {
+	if now := s.Internals().Prefix(); now != t.prefix {
 		t.prefix = now
 		t.move(0)
 	}
@@ -244,7 +244,7 @@ func (t *Transcript) mask(ids []string, s *pawl.State) {
 	more := func(tool pawl.ToolInfo) bool { return tool.Name == "read_more" }
 	first := len(t.messages)
 	for _, id := range ids {
-		was, ok := s.Shown(id, "")
+		was, ok := s.Internals().Shown(id, "")
 		if !ok {
 			continue
 		}
@@ -255,8 +255,8 @@ func (t *Transcript) mask(ids []string, s *pawl.State) {
 		} else if c.Effect == pawl.Read {
 			note += " Call " + c.Tool + " again if you need them."
 		}
-		now, _ := s.Shown(id, note+"]")
-		first = min(first, t.swap(t.part(was.Result), t.part(now.Result)))
+		now, _ := s.Internals().Shown(id, note+"]")
+		first = min(first, t.swap(t.part(was), t.part(now)))
 	}
 	t.move(first)
 }
@@ -329,16 +329,17 @@ func (t *Transcript) answered(s *pawl.State, open, missing string) (answers []pa
 		if !is {
 			continue
 		}
-		told, ok := s.Shown(c.ID, "")
+		result, ok := s.Internals().Shown(c.ID, "")
+		answered, refused, omitted := s.Internals().Answered(c.ID)
 		if !ok {
-			told.Result = unanswered(c, missing)
-		} else if !told.Answered && open != "" {
-			told.Result = unanswered(c, open)
+			result = unanswered(c, missing)
+		} else if !answered && open != "" {
+			result = unanswered(c, open)
 		}
-		if rejected = rejected || told.Rejected; told.Omitted {
+		if rejected = rejected || refused; omitted {
 			continue // providers accept no answer to a call in text
 		}
-		answers = append(answers, t.part(told.Result))
+		answers = append(answers, t.part(result))
 	}
 	return answers, rejected
 }
@@ -386,7 +387,7 @@ func (t *Transcript) Next(s *pawl.State, place int, clean func([]pawl.Part) []pa
 	if t.shown > t.begun {
 		t.messages = slices.Clone(t.messages) // callers have the old messages
 	}
-	if text := s.UnspokenAnswer(); text != "" {
+	if text := s.Internals().UnspokenAnswer(); text != "" {
 		if n := len(t.messages); n > 0 && t.messages[n-1].Role == pawl.RoleAssistant {
 			t.messages[n-1].Parts = append(slices.Clip(t.messages[n-1].Parts), pawl.Text{Text: text})
 		} else {
@@ -469,4 +470,6 @@ func (t *Transcript) Lacks(files []pawl.File) []pawl.File {
 
 // Continue returns the record with which a run declares that it continues this conversation. s is
 // the state at the end of the previous run.
-func (t *Transcript) Continue(s *pawl.State) *pawl.Continues { return s.Continue(t.messages) }
+func (t *Transcript) Continue(s *pawl.State) *pawl.Continues {
+	return s.Internals().Continue(t.messages)
+}

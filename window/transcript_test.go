@@ -43,10 +43,10 @@ func TestWindowIsTheConversation(t *testing.T) {
 				take(turn, pawl.ToolStarted{Call: fmt.Sprint("c_", n), Tool: "look", Effect: pawl.Read, Attempt: 1})
 				take(turn, pawl.ToolFinished{Call: fmt.Sprint("c_", n), Tool: "look", Status: pawl.ToolOK, Result: wire.Quote(strings.Repeat("r", r.IntN(900)))})
 			}
-			w := s.Window()
+			w := s.Internals().Window()
 			switch old := w.Exchanges - r.IntN(w.Exchanges+1); r.IntN(6) {
 			case 0:
-				if ids := s.MaskableCalls(old); ids != nil {
+				if ids := s.Internals().MaskableCalls(old); ids != nil {
 					take(turn, pawl.ContextCompacted{Masked: ids, Why: "price"})
 				}
 			case 1:
@@ -61,7 +61,7 @@ func TestWindowIsTheConversation(t *testing.T) {
 
 // differs says in what the window of s differs from the conversation.
 func differs(s *pawl.State, talk *Transcript) string {
-	w := s.Window()
+	w := s.Internals().Window()
 	exchanges, bytes, spare := 0, 0, 0
 	carried, hoarded := 0, 0
 	messages, _ := talk.Messages(s)

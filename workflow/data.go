@@ -1,7 +1,6 @@
 package workflow
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -9,6 +8,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/expr"
+	"github.com/pawl-run/pawl/internal/wire"
 )
 
 // fields are the names under which a step's results are available.
@@ -23,7 +23,6 @@ type data struct {
 	here   *node          // the step that refers to others; nil: one outside all loops
 	joined any            // what the edges into the node of a graph brought
 	told   map[string]any // the input of a branch; nil: not read yet
-	steps  map[string]any
 }
 
 // root returns the value of the first name of a reference.
@@ -31,18 +30,8 @@ func (d *data) root(p *expr.Path) (any, error) {
 	switch {
 	case p.Root == "steps":
 		id := p.Keys[0].Name
-		v, ok := d.steps[id]
-		if !ok {
-			var err error
-			if v, err = d.step(id); err != nil {
-				return nil, err
-			}
-			if d.steps == nil {
-				d.steps = map[string]any{}
-			}
-			d.steps[id] = v
-		}
-		return map[string]any{id: v}, nil
+		v, err := d.step(id)
+		return map[string]any{id: v}, err
 	case d.loop.graph != nil && p.Root == joined:
 		return d.joined, nil
 	case d.loop.branch:
@@ -57,7 +46,7 @@ func (d *data) root(p *expr.Path) (any, error) {
 func input(text string) any {
 	if t := strings.TrimSpace(text); strings.HasPrefix(t, "{") || strings.HasPrefix(t, "[") {
 		var v any
-		if decode([]byte(t), &v) == nil {
+		if wire.Unmarshal([]byte(t), &v) == nil {
 			return v
 		}
 	}
@@ -67,7 +56,7 @@ func input(text string) any {
 // outside returns the data that a branch got from its parent.
 func (d *data) outside() (map[string]any, error) {
 	if d.told == nil {
-		if err := decode([]byte(d.s.Input()), &d.told); err != nil {
+		if err := wire.Unmarshal([]byte(d.s.Input()), &d.told); err != nil {
 			return nil, fmt.Errorf("the branch's input is not a JSON object: %w", err)
 		}
 	}
@@ -189,7 +178,7 @@ func (d *data) read(st pawl.StepState) (v any, err error) {
 	if len(st.Value) == 0 {
 		return nil, nil
 	}
-	err = decode(st.Value, &v)
+	err = wire.Unmarshal(st.Value, &v)
 	return v, err
 }
 
@@ -378,11 +367,4 @@ func (d *data) tell(f *subflow) (map[string]any, error) {
 		told["steps"] = steps
 	}
 	return told, nil
-}
-
-// decode reads JSON and keeps the digits of numbers.
-func decode(raw []byte, v any) error {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	return d.Decode(v)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/expr"
@@ -14,10 +15,10 @@ import (
 // and If holds. Join belongs to the node To, and is the same on all edges
 // into it.
 type Edge struct {
-	From string `json:"from,omitempty"` // empty: the edge is taken when the run begins
-	To   string `json:"to"`
-	If   string `json:"if,omitempty"` // a condition; empty: always
-	Join Join   `json:"join"`
+	From string `json:"from,omitempty" usual:"the beginning of the run" about:"node before"` // empty: the edge is taken when the run begins
+	To   string `json:"to" such:"answer" about:"node after"`
+	If   string `json:"if,omitempty" format:"expression" usual:"always" about:"the edge is taken only if this holds when 'from' is over"` // a condition; empty: always
+	Join Join   `json:"join" optional:"true" enum:"all,any,first" min:"1" usual:"all" about:"edges into 'to' that must be taken: all that still can be, any, or a number, after which the others are cancelled ('first' is 1); the same on every edge into a node"`
 }
 
 // Join says how many edges into a node must be taken before it runs. A positive
@@ -51,6 +52,19 @@ func (j Join) MarshalJSON() ([]byte, error) {
 		return json.Marshal(int(j))
 	}
 	return json.Marshal(j.String())
+}
+
+// UnmarshalText reads a join as a spec has it.
+func (j *Join) UnmarshalText(text []byte) (err error) {
+	for _, known := range []Join{JoinAll, JoinAny, First} {
+		if string(text) == known.String() {
+			*j = known
+			return nil
+		}
+	}
+	n, err := strconv.Atoi(string(text))
+	*j = Join(n)
+	return err
 }
 
 // race reports whether the node runs as soon as enough others have.
@@ -87,6 +101,7 @@ type vertex struct {
 	*node
 	in, out []*arc
 	join    Join
+	joinAt  spot      // the first edge into it, which says so
 	races   []*vertex // the nodes that cancel it: it leads to nothing else
 	cycle   int       // the same for nodes of one cycle; zero: it is in none
 }
@@ -108,12 +123,14 @@ func compileGraph(agent pawl.Agent, nodes []Step, edges []Edge) (*Loop, []pawl.T
 	c := newCompiler(agent, l)
 	l.root = &block{}
 	if len(nodes) == 0 {
-		c.wrong("", "nodes", 0, "there are no nodes (a graph needs at least one)")
+		c.follows(spot{}, "nodes", 0, "there are no nodes (a graph needs at least one)")
 	}
-	c.collect(nodes)
+	for _, s := range nodes {
+		c.collect([]*node{{Step: s, spot: nodeSpot(s.ID)}})
+	}
 	maps.Copy(c.seen, c.later)
 	for _, s := range nodes {
-		n := c.vertex(s, len(l.root.nodes))
+		n := c.vertex(s)
 		l.root.nodes, l.nodes[n.ID] = append(l.root.nodes, n), n
 		v := &vertex{node: n}
 		l.graph.nodes, l.graph.byID[n.ID] = append(l.graph.nodes, v), v
@@ -131,9 +148,9 @@ func compileGraph(agent pawl.Agent, nodes []Step, edges []Edge) (*Loop, []pawl.T
 
 // vertex compiles a node: a call of a tool or an agent, or a child run of any other
 // step.
-func (c *compiler) vertex(s Step, at int) *node {
-	s = c.asRun(s)
-	n := &node{Step: s, in: c.loop.root, at: at}
+func (c *compiler) vertex(s Step) *node {
+	n := c.declared(s, nodeSpot(s.ID), c.loop.root)
+	s = n.Step
 	does, _, _ := s.misfits()
 	if (does == "agent" || does == "tool" && s.Weight == 0) && s.If == "" && s.Suspend == "" {
 		c.loop.names = []string{joined}
@@ -142,7 +159,7 @@ func (c *compiler) vertex(s Step, at int) *node {
 		return n
 	}
 	n.Step = Step{ID: s.ID} // the rest is the branch's
-	n.arms = []*subflow{c.subflow(s.ID, s.ID, []Step{s}, []string{joined}, s.ID)}
+	n.arms = []*subflow{c.subflow(n.spot, s.ID, []Step{s}, []string{joined}, []string{"nodes"}, s.ID)}
 	return n
 }
 
@@ -151,14 +168,13 @@ func (c *compiler) edge(i int, e *Edge) {
 	g := c.loop.graph
 	ids := slices.Collect(maps.Keys(g.byID))
 	to, from := g.byID[e.To], g.byID[e.From]
-	bad := func(key, format string, args ...any) {
-		c.loop.errs = append(c.loop.errs, &Error{Edge: i + 1, Step: e.name(), Key: key, Message: fmt.Sprintf(format, args...)})
-	}
+	at := e.spot(i)
+	bad := func(key, format string, args ...any) { c.follows(at, key, 0, format, args...) }
 	if to == nil {
-		bad("to", "there is no node %q%s", e.To, expr.DidYouMean(e.To, ids))
+		c.wrong(at, "to", 0, "there is no node %q%s", e.To, expr.DidYouMean(e.To, ids))
 	}
 	if from == nil && e.From != "" {
-		bad("from", "there is no node %q%s", e.From, expr.DidYouMean(e.From, ids))
+		c.wrong(at, "from", 0, "there is no node %q%s", e.From, expr.DidYouMean(e.From, ids))
 	}
 	a := &arc{from: from, to: to, lost: from == nil && e.From != ""}
 	if to == nil || a.lost {
@@ -166,11 +182,7 @@ func (c *compiler) edge(i int, e *Edge) {
 		g.opens = g.opens || e.From == ""
 	}
 	if e.If != "" {
-		before := len(c.loop.errs)
-		a.when = c.expression(e.name(), "if", e.If)
-		for _, err := range c.loop.errs[before:] {
-			err.(*Error).Edge = i + 1
-		}
+		a.when = c.expression(at, "if", e.If)
 	}
 	if to == nil {
 		return
@@ -181,11 +193,17 @@ func (c *compiler) edge(i int, e *Edge) {
 	if len(to.in) > 0 && to.join != e.Join {
 		bad("join", "it is %v, and another edge into %s says %v (write the same join on all edges into a node)", e.Join, e.To, to.join)
 	}
+	if len(to.in) == 0 {
+		to.joinAt = at
+	}
 	to.in, to.join = append(to.in, a), e.Join
 	if from != nil {
 		from.out = append(from.out, a)
 	}
 }
 
-// name returns the edge for errors.
-func (e *Edge) name() string { return e.From + " -> " + e.To }
+// spot returns where an edge is, by its index.
+func (e *Edge) spot(i int) spot { return spotOf(e.From+" -> "+e.To, []string{"edges"}, i, "") }
+
+// nodeSpot returns where a node is.
+func nodeSpot(id string) spot { return spot{id, []string{"nodes", id}} }

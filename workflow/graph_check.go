@@ -1,7 +1,6 @@
 package workflow
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -15,7 +14,7 @@ func (c *compiler) checkGraph(edges []Edge) {
 	from := func(v *vertex) []*vertex { return g.reach(next(v), nil) }
 	begin := slices.DeleteFunc(slices.Clone(g.nodes), func(v *vertex) bool { return !v.begins() })
 	if len(begin) == 0 && !g.opens {
-		c.wrong("", "edges", 0, "no node begins: an edge leads into each (add an edge such as {to: %s}, without from)", g.nodes[0].ID)
+		c.follows(spot{}, "edges", 0, "no node begins: an edge leads into each (add an edge such as {to: %s}, without from)", g.nodes[0].ID)
 	}
 	whole := len(begin) > 0 && g.lost == 0 // which nodes are reached is known
 	odd := slices.ContainsFunc(edges, func(e Edge) bool { return e.Join < JoinAny })
@@ -30,14 +29,7 @@ func (c *compiler) checkGraph(edges []Edge) {
 		}
 	}
 	reached, runs := g.reach(begin, nil), g.runnable()
-	bad := func(v *vertex, format string, args ...any) {
-		for i, e := range edges { // at the first edge that says so
-			if e.To == v.ID {
-				c.loop.errs = append(c.loop.errs, &Error{Edge: i + 1, Step: e.name(), Key: "join", Message: fmt.Sprintf(format, args...)})
-				return
-			}
-		}
-	}
+	bad := func(v *vertex, format string, args ...any) { c.follows(v.joinAt, "join", 0, format, args...) }
 	for _, v := range g.nodes {
 		need, inside := v.need(), slices.Clone(v.in)
 		inside = slices.DeleteFunc(inside, func(a *arc) bool { return a.from == nil || a.from.cycle != v.cycle })
@@ -46,14 +38,14 @@ func (c *compiler) checkGraph(edges []Edge) {
 			bad(v, "it is %d, and %s has %s into it (write all, any, first, or a number up to that)", int(v.join), v.ID, display.Count(len(v.in), "edge"))
 		case !whole:
 		case !slices.Contains(reached, v):
-			c.wrong(v.ID, "id", 0, "no edges lead from the beginning to this node (add one, or remove the node)")
+			c.follows(v.spot, "id", 0, "no edges lead from the beginning to this node (add one, or remove the node)")
 		case !odd && !slices.Contains(runs, v) && v.stuck(runs):
 			bad(v, "it is %v, so %s waits for %s, which waits for %s in turn (write join: any)", v.join, v.ID, waitsFor(v, runs), v.ID)
 		case v.cycle > 0 && len(inside) < need:
 			bad(v, "it is %v, and only %d of the %d edges into %s are within its cycle: it runs once and then waits for ever (write join: any)", v.join, len(inside), len(v.in), v.ID)
 		}
 		if v.cycle > 0 && g.rounds == 0 {
-			c.wrong(v.ID, "rounds", 0, "the node is in a cycle without a bound (set limits.rounds, the most times that a node runs)")
+			c.follows(v.spot, "rounds", 0, "the node is in a cycle without a bound (set limits.rounds, the most times that a node runs)")
 			g.rounds = -1 // say it once
 		}
 		if v.join.race() {

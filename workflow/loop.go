@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,8 +11,8 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/display"
-	"github.com/pawl-run/pawl/internal/expr"
 	"github.com/pawl-run/pawl/internal/jsonschema"
+	"github.com/pawl-run/pawl/internal/wire"
 )
 
 // Loop runs the steps of a workflow. [New] creates it. It has no state of its
@@ -68,7 +69,7 @@ func (l *Loop) Attaches(label string) bool {
 	if n.arms != nil {
 		return n.arms[min(i, len(n.arms)-1)].loop.Asked()
 	}
-	return slices.ContainsFunc(n.args.refs(), func(p *expr.Path) bool { return p.Root == "input" })
+	return n.attaches
 }
 
 // Check returns the problems of the steps, each an [*Error].
@@ -164,7 +165,6 @@ func (w *walk) enter(b *block, i int, rounds []int) pawl.Step {
 				}
 				b, i = next, 0
 			case "while":
-				delete(w.steps, n.ID) // its rounds are null within it
 				b, i, rounds = n.blocks[0], len(n.Do), append(rounds[:len(rounds):len(rounds)], 0)
 			default:
 				return w.begin(n, rounds)
@@ -191,7 +191,6 @@ func (w *walk) enter(b *block, i int, rounds []int) pawl.Step {
 				continue
 			}
 			rounds = rounds[:last]
-			delete(w.steps, n.ID)
 		}
 		if n.Suspend == After {
 			return w.hold(n, After, rounds)
@@ -362,15 +361,16 @@ func (w *walk) end(value any, detail string) pawl.Step {
 		return failed("", err.Error())
 	}
 	if o := w.loop.output; o != nil {
-		problems := o.Validate([]byte(answer))
-		if _, text := value.(string); text && len(problems) > 0 { // which is no document as it stands
-			quoted, err := encode(value)
-			if others := o.Validate([]byte(quoted)); err == nil && len(others) == 0 {
-				answer, problems = quoted, nil
-			}
+		var given json.RawMessage
+		if text, is := value.(string); is {
+			given = wire.Quote(text)
 		}
+		settled, problems := o.Settle(answer, given)
 		if len(problems) > 0 {
 			return failed("", "what the last step came to is not the declared output: "+strings.TrimSpace(problems[0].Path+" "+problems[0].Message))
+		}
+		if read, _ := o.Settle(answer, nil); !bytes.Equal(read, settled) {
+			answer = string(settled) // the text of a string reads as another value
 		}
 	}
 	return pawl.Finish{Answer: answer, Verdict: pawl.Verdict{Holds: true, Status: pawl.StatusSuccess, Condition: "done", Leaf: "done", Detail: detail}}

@@ -19,7 +19,7 @@ import (
 // steps. Without a declared output, the result's output is the document of the
 // last step, if it is one. An agent whose steps ask no model needs no model.
 func New(agent pawl.Agent, steps ...Step) pawl.Agent {
-	loop, tools := compile(agent, steps, nil, nil, "")
+	loop, tools := compile(agent, steps, nil, nil, []string{"steps"}, "")
 	loop.source, _ = json.Marshal(steps) // preparing the agent reports what cannot be written
 	return with(agent, loop, tools)
 }

@@ -14,68 +14,68 @@ import (
 // Agent, Switch, Parallel, ForEach and While; the fields below each of these belong to it. Its
 // JSON is that of a spec, and part of the declaration of a run.
 type Step struct {
-	ID      string  `json:"id"`                // letters, digits, - and _; later steps refer to steps.ID.output
-	If      string  `json:"if,omitempty"`      // a condition; if it does not hold, the step is skipped and its output is null
-	Suspend Suspend `json:"suspend,omitempty"` // a person confirms the step
+	ID      string  `json:"id" such:"ask" about:"name in the log and in later steps, as in '{{steps.ID.output}}'"`                                                 // letters, digits, - and _; later steps refer to steps.ID.output
+	If      string  `json:"if,omitempty" format:"expression" usual:"always" about:"[expression](workflow.md#data); the step is skipped unless it holds"`           // a condition; if it does not hold, the step is skipped and its output is null
+	Suspend Suspend `json:"suspend,omitempty" enum:"before,after" about:"a person approves, denies or [edits](workflow.md#suspending) the step's input or output"` // a person confirms the step
 	// Weight is the number of equal shares of the remaining limits that the step gets when it runs
 	// beside others: as a node of a graph, or in a branch, which has the largest weight of its
 	// steps. Zero means 1.
-	Weight int `json:"weight,omitempty"`
+	Weight int `json:"weight,omitempty" usual:"1" about:"shares of the step, when branches or nodes that run at once [divide](workflow.md#budgets-and-children) the rest of the limits"`
 
 	// Single asks the model once.
-	Single *Single `json:"single,omitempty"`
+	Single *Single `json:"single,omitempty" about:"a request to the model, without tools"`
 
 	// Tool is the name of a tool of the agent. A string in Args that consists of one
 	// {{REFERENCE}} is replaced by the value itself, such as a number, a list or an object.
-	Tool string         `json:"tool,omitempty"`
-	Args map[string]any `json:"args,omitempty" of:"tool"`
+	Tool string         `json:"tool,omitempty" about:"call of a tool of the spec"`
+	Args map[string]any `json:"args,omitempty" of:"tool" such:"{title: \"{{input}}\"}" usual:"none" about:"arguments, with '{{…}}' in their texts; a text that is only one '{{…}}' becomes the value itself"`
 
 	// Agent is another agent, which may be a workflow, and runs as a child run. Its JSON is its
 	// name. Without a model it uses the workflow's. Input is a text, or a value sent as JSON; nil
 	// means the input of this workflow.
-	Agent *pawl.Agent `json:"agent,omitempty"`
-	Input any         `json:"input,omitempty" of:"agent,workflow"`
+	Agent *pawl.Agent `json:"agent,omitempty" such:"./researcher.yaml" about:"spec of an agent, relative to this one, as a child run; without a model it uses this workflow's"`
+	Input any         `json:"input,omitempty" of:"agent,workflow" types:"string,object,array" usual:"the workflow's" about:"input of the child run, with '{{…}}' in its texts"`
 
 	// Continues names a step with Agent or Single, which may be this one in a loop. The step then
 	// continues the conversation of the latest run of that step; both are child runs. Carry is the
 	// part of it that the model sees: "all" (the default), "summary", which is the last request and
 	// the answer, or "last", the last request.
-	Continues string `json:"continues,omitempty" of:"single,agent"`
-	Carry     string `json:"carry,omitempty" of:"single,agent"`
+	Continues string `json:"continues,omitempty" of:"single,agent" about:"a step whose latest [conversation](workflow.md#conversations) this step continues"`
+	Carry     string `json:"carry,omitempty" of:"single,agent" enum:"all,summary,last" usual:"all" about:"this step sees that whole conversation, its last request and answer, or only its last request"`
 
 	// Switch is an expression whose value names the case to run. Default runs if there is no such
 	// case; if it is nil, the step fails. The output is that of the last step that ran.
-	Switch  string            `json:"switch,omitempty"`
-	Cases   map[string][]Step `json:"cases,omitempty" of:"switch"`
-	Default []Step            `json:"default,omitzero" of:"switch"`
+	Switch  string            `json:"switch,omitempty" format:"expression" about:"names the case, one of several lists of steps"`
+	Cases   map[string][]Step `json:"cases,omitempty" of:"switch" such:"{yes: [{id: pay, tool: pay}]}" about:"steps of each case"`
+	Default []Step            `json:"default,omitzero" of:"switch" usual:"the run fails" about:"steps of any other case"`
 
 	// Parallel are branches that run at once, each as a child run. The output is the list of their
 	// outputs. Steps of a branch cannot be referred to outside it.
-	Parallel [][]Step `json:"parallel,omitempty"`
+	Parallel [][]Step `json:"parallel,omitempty" min:"1" such:"[[{id: a, tool: look}], [{id: b, tool: look}]]" about:"branches that run at once, each as a child run; the output is a list of their outputs"`
 
 	// ForEach is an expression for a list. The steps of Do run for every item, each time as a child
 	// run. The output is the list of their outputs, with null for an item that failed;
 	// steps.ID.errors holds the errors.
-	ForEach string `json:"for_each,omitempty"`
-	As      string `json:"as,omitempty" of:"for_each"`       // name of the item in the steps; empty: item
-	Width   int    `json:"width,omitempty" of:"for_each"`    // items at once; zero: 4
-	OnError string `json:"on_error,omitempty" of:"for_each"` // "stop" fails with the first item that fails (the default), "continue" does not
+	ForEach string `json:"for_each,omitempty" format:"expression" about:"a list; steps run for every item in a child run, and the output is a list of their outputs"`
+	As      string `json:"as,omitempty" of:"for_each" usual:"item" about:"name of the item in the steps"`                                                    // name of the item in the steps; empty: item
+	Width   int    `json:"width,omitempty" of:"for_each" usual:"4" about:"items at once"`                                                                    // items at once; zero: 4
+	OnError string `json:"on_error,omitempty" of:"for_each" enum:"stop,continue" usual:"stop" about:"when an item fails: fail, or continue with the others"` // "stop" fails with the first item that fails (the default), "continue" does not
 
 	// While is a condition. The steps of Do repeat while it holds, at most Max times. The output is
 	// that of the last step that ran, and steps.ID.rounds the number of rounds. In Do, a reference
 	// to a step that has not run in this round yields its output of the previous round.
-	While string `json:"while,omitempty"`
-	Max   int    `json:"max,omitempty" of:"while"`
+	While string `json:"while,omitempty" format:"expression" about:"steps repeat while this holds; the output is that of the last step"`
+	Max   int    `json:"max,omitempty" of:"while" such:"5" about:"most repetitions, with 'while'"`
 
-	Do []Step `json:"do,omitempty" of:"for_each,while"`
+	Do []Step `json:"do,omitempty" of:"for_each,while" min:"1" such:"[{id: ask, single: {prompt: …}}]" about:"the steps of 'for_each' or 'while'"`
 }
 
 // Single is a request to the model with the prompt of the agent and this one, without any earlier
 // conversation. The output of the step is the reply: a text or, with a schema, a document that
 // matches it. A reply that does not match is rejected at most twice.
 type Single struct {
-	Prompt string          `json:"prompt"`           // may contain {{REFERENCE}}
-	Output json.RawMessage `json:"output,omitempty"` // JSON Schema; nil: text
+	Prompt string          `json:"prompt" about:"prompt, after that of the spec"`                                                            // may contain {{REFERENCE}}
+	Output json.RawMessage `json:"output,omitempty" usual:"text" about:"schema of the reply; the model is asked again until its reply fits"` // JSON Schema; nil: text
 }
 
 // OneOf returns the schema of a reply that is one of the words, for use with Switch.
@@ -152,23 +152,26 @@ const (
 	MaxItems  = 10000 // in the list of a ForEach
 )
 
-// An Error is a problem in a step. Key is the name of the field in a spec, such
-// as prompt or if.
+// An Error is a problem in a step or an edge. Path leads to it in the steps as a spec has them, from
+// steps, nodes or edges: such as steps, 2, do, 0. Key is the name of its field in a spec, such as
+// prompt or if.
 type Error struct {
-	Step, Key string
-	Edge      int    // of a graph, from 1; zero: it is in a step
-	Column    int    // within the text under Key, in characters from 1; zero: all of it
-	Text      string // of a template or an expression under Key, which tells steps with the same id apart; else empty
-	Message   string
+	Step    string // its id, or the ends of the edge
+	Path    []string
+	Key     string
+	Column  int  // within the text under Key, in characters from 1; zero: all of it
+	Follows bool // the problem may come from one in another place, such as a step that could not be read
+	Message string
 }
 
 // Error returns the problem with the step's id.
 func (e *Error) Error() string {
-	switch {
-	case e.Edge > 0:
-		return "edge " + e.Step + ": " + e.Key + ": " + e.Message
-	case e.Step == "":
+	what := "step "
+	if len(e.Path) > 0 && e.Path[0] == "edges" {
+		what = "edge "
+	}
+	if e.Step == "" {
 		return cmp.Or(e.Key, "steps") + ": " + e.Message
 	}
-	return "step " + e.Step + ": " + e.Key + ": " + e.Message
+	return what + e.Step + ": " + e.Key + ": " + e.Message
 }

@@ -114,13 +114,10 @@ func (w *walk) hold(n *node, when Suspend, rounds []int) pawl.Step {
 
 // given returns what a step is about to run with: its prompt, arguments or input.
 func (w *walk) given(n *node) (any, error) {
-	switch {
-	case n.prompt != nil:
-		return n.prompt.text(&w.data)
-	case n.args != nil:
-		return n.args.fill(&w.data)
+	if n.does == "single" {
+		return w.text(n.Single.Prompt)
 	}
-	return nil, nil
+	return w.fill(n.args)
 }
 
 // value is given, after a person has confirmed it if somebody must.

@@ -67,16 +67,12 @@ func parse(source string) (expr.Node, *expr.Error) {
 	return nil, expr.Errorf(0, "%v", err)
 }
 
-// whole returns the reference if the text consists of only it; else nil.
-func (t *template) whole() *expr.Path {
-	if len(t.paths) == 1 && strings.TrimSpace(t.texts[0]) == "" && strings.TrimSpace(t.texts[1]) == "" {
-		return t.paths[0]
+// text returns a text with the values of its references.
+func (d *data) text(source string) (string, error) {
+	t, wrong := parseTemplate(source)
+	if wrong != nil {
+		return "", wrong // not possible: it was compiled
 	}
-	return nil
-}
-
-// text returns the text with the values of its references. Null is an error.
-func (t *template) text(d *data) (string, error) {
 	var b strings.Builder
 	b.WriteString(t.texts[0])
 	for i, path := range t.paths {
@@ -92,6 +88,44 @@ func (t *template) text(d *data) (string, error) {
 		b.WriteString(t.texts[i+1])
 	}
 	return b.String(), nil
+}
+
+// fill returns a JSON value with the values of the references in its texts. A text that is only
+// one reference becomes the value itself.
+func (d *data) fill(value any) (any, error) {
+	return eachText(value, func(text string) (any, error) {
+		if t, _ := parseTemplate(text); t != nil && len(t.paths) == 1 && strings.TrimSpace(t.texts[0]+t.texts[1]) == "" {
+			return d.find(t.paths[0])
+		}
+		return d.text(text)
+	})
+}
+
+// eachText returns a JSON value in the form of encoding/json with another value for each text.
+func eachText(value any, replace func(string) (any, error)) (any, error) {
+	switch v := value.(type) {
+	case string:
+		return replace(v)
+	case []any:
+		list := make([]any, len(v))
+		for i := range v {
+			var err error
+			if list[i], err = eachText(v[i], replace); err != nil {
+				return nil, err
+			}
+		}
+		return list, nil
+	case map[string]any:
+		members := make(map[string]any, len(v))
+		for _, k := range slices.Sorted(maps.Keys(v)) {
+			var err error
+			if members[k], err = eachText(v[k], replace); err != nil {
+				return nil, fmt.Errorf("%s: %w", k, err)
+			}
+		}
+		return members, nil
+	}
+	return value, nil
 }
 
 // asText formats a value for use in a text.
@@ -110,89 +144,4 @@ func asText(v any) (string, error) {
 func encode(v any) (string, error) {
 	b, err := wire.Marshal(v)
 	return string(b), err
-}
-
-// A tree is a JSON value with templates in it.
-type tree struct {
-	text    *template
-	list    []*tree
-	members map[string]*tree
-	value   any // neither text, list nor object
-}
-
-// plant converts a value in the form of encoding/json to a tree.
-func plant(v any) (*tree, *expr.Error) {
-	switch v := v.(type) {
-	case string:
-		t, err := parseTemplate(v)
-		return &tree{text: t}, err
-	case []any:
-		t := &tree{list: make([]*tree, len(v))}
-		for i := range v {
-			var err *expr.Error
-			if t.list[i], err = plant(v[i]); err != nil {
-				return nil, err
-			}
-		}
-		return t, nil
-	case map[string]any:
-		t := &tree{members: make(map[string]*tree, len(v))}
-		for _, k := range slices.Sorted(maps.Keys(v)) {
-			sub, err := plant(v[k])
-			if err != nil {
-				return nil, expr.Errorf(err.Column, "%s: %s", k, err.Message)
-			}
-			t.members[k] = sub
-		}
-		return t, nil
-	}
-	return &tree{value: v}, nil
-}
-
-// fill returns the value with the values of all references in it.
-func (t *tree) fill(d *data) (any, error) {
-	switch {
-	case t.text != nil:
-		if path := t.text.whole(); path != nil {
-			return d.find(path)
-		}
-		return t.text.text(d)
-	case t.list != nil:
-		list := make([]any, len(t.list))
-		for i := range list {
-			var err error
-			if list[i], err = t.list[i].fill(d); err != nil {
-				return nil, err
-			}
-		}
-		return list, nil
-	case t.members != nil:
-		members := make(map[string]any, len(t.members))
-		for k, sub := range t.members {
-			v, err := sub.fill(d)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", k, err)
-			}
-			members[k] = v
-		}
-		return members, nil
-	}
-	return t.value, nil
-}
-
-// refs returns the references in the tree.
-func (t *tree) refs() (paths []*expr.Path) {
-	if t == nil {
-		return nil
-	}
-	if t.text != nil {
-		paths = append(paths, t.text.paths...)
-	}
-	for _, sub := range t.list {
-		paths = append(paths, sub.refs()...)
-	}
-	for _, k := range slices.Sorted(maps.Keys(t.members)) {
-		paths = append(paths, t.members[k].refs()...)
-	}
-	return paths
 }

@@ -27,29 +27,6 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// The difference must be on disk before the project changes, and the files before it goes.
-func TestApplyFlushesInOrder(t *testing.T) {
-	tree := project(t, files{"a": "1\n", "d/b": "1\n"})
-	edit(t, tree, "a", "2\n")
-	edit(t, tree, "d/b")
-	edit(t, tree, "new/c", "1\n")
-	d := difference(t, tree)
-	var got []string
-	flushing = func(name string) error {
-		name = strings.NewReplacer(tree.StateDir(), "STATE", tree.Source(), "SOURCE", filepath.Base(tree.StateDir()), "ID").Replace(filepath.ToSlash(name))
-		got = append(got, name)
-		return nil
-	}
-	defer func() { flushing = nil }()
-	must(t, tree.Apply(d))
-	equal(t, []string{
-		"STATE/apply.json.new", "STATE/.",
-		"SOURCE/.ID", "SOURCE/.",
-		"SOURCE/d", "SOURCE/.", // b is gone
-		"SOURCE/new/.ID", "SOURCE/new", "SOURCE/.",
-	}, got)
-}
-
 type crash struct{}
 
 // crashAt makes f die when it flushes for the n-th time and reports whether it got there.
@@ -180,22 +157,6 @@ func TestUndo(t *testing.T) {
 	if undone < 10 {
 		t.Errorf("only %d applies were taken back", undone)
 	}
-}
-
-// Recovering finds a file that has changed since the crash.
-func TestRecoverConflict(t *testing.T) {
-	tree, d, before, _ := changed(t)
-	if died, err := crashAt(5, func() error { return tree.Apply(d) }); !died {
-		t.Fatal(err)
-	}
-	put(t, tree.Source(), "zero", "theirs\n")
-	_, err := Open(tree.StateDir())
-	if _, ok := errors.AsType[*ConflictError](err); !ok {
-		t.Fatalf("%v, want it taken back over a conflict", err)
-	}
-	before["zero"] = "theirs\n"
-	equal(t, before, read(t, tree.Source()))
-	must(t, tree.Close())
 }
 
 // A disk that fails leaves the project as it was.

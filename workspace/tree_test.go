@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/pawl-run/pawl/internal/testkit/check"
 )
 
 // files describes a directory: path to content. A content that begins with "-> " is a link, one
@@ -89,12 +91,7 @@ func pipe(t testing.TB, name string) {
 	must(t, exec.Command("mkfifo", name).Run())
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = check.Must
 
 // project makes an original and a tree of it.
 func project(t testing.TB, f files) *Tree {
@@ -519,9 +516,8 @@ func TestMuchIgnored(t *testing.T) {
 		t.Errorf("%d of 10 files are found from the copy, %v", len(there), err)
 	}
 	inside := copied(t, dir, nil) // the rules of a repository that ignores the project as a whole are of no use
-	if _, err := os.Lstat(filepath.Join(inside.Dir(), "1", "10")); err != nil {
-		t.Error(err)
-	}
+	_, err = os.Lstat(filepath.Join(inside.Dir(), "1", "10"))
+	must(t, err)
 	must(t, tree.Close())
 	equal(t, before, read(t, source))
 }

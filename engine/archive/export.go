@@ -97,7 +97,7 @@ func entryOf(s *pawl.State, run string, data []byte) (pawl.Entry, error) {
 		err = fmt.Errorf("it belongs to run %s", entry.Run)
 	}
 	if err == nil {
-		err = s.CheckNext(entry)
+		err = s.Internals().CheckNext(entry)
 	}
 	if err == nil {
 		s.Fold(entry)

@@ -182,7 +182,7 @@ func (f *importFile) take(line []byte) error {
 	}
 	entry, err := entryOf(&f.state, f.head.Run, line)
 	if err == nil && entry.Seq == 1 {
-		err = f.state.CheckMachine()
+		err = f.state.Internals().CheckMachine()
 	}
 	f.lines = append(f.lines, line)
 	return err
@@ -214,7 +214,7 @@ func (f *importFile) blob(line []byte) error {
 func mark(s *pawl.State, redacted, torn bool) ([]byte, error) {
 	entry := pawl.Entry{
 		Run: s.Head().Run, Seq: s.Seq() + 1, At: s.Seq(), Time: s.Time(), Iteration: s.Iteration(),
-		Event: s.Import(engine.Self().String(), redacted, torn),
+		Event: s.Internals().Import(engine.Self().String(), redacted, torn),
 	}
 	if err := entry.Normalise(); err != nil {
 		return nil, err
@@ -281,4 +281,39 @@ func (f *importFile) store(ctx context.Context, j pawl.Journal) error {
 	}
 	engine.Release(j, lease)
 	return err
+}
+
+// Restored marks a run in a journal that was restored to an earlier state: entries that the
+// journal lost may tell of Writes. The run can then be read and forked but not resumed, as
+// after the import of a truncated export. A run that has ended is not marked, and a run that
+// cannot be resumed anyway is not marked again. Restored reports whether it marked the run.
+// A run with a live owner is a *pawl.HeldError: mark runs before anything drives them.
+func Restored(ctx context.Context, j pawl.Journal, h pawl.Head) (bool, error) {
+	if h.Seq == 0 || h.Status.Ended() {
+		return false, nil
+	}
+	claim := pawl.Claim{Run: h.Run, Owner: engine.Self().String(), TTL: time.Minute}
+	if engine.ParseOwner(h.Lease.Owner).Gone() {
+		claim.Over = h.Lease.Epoch
+	}
+	lease, err := j.Claim(ctx, claim)
+	if err != nil {
+		return false, err
+	}
+	defer engine.Release(j, lease)
+	s, err := engine.Load(ctx, j, h.Run)
+	if err != nil || s.Internals().Torn() || s.Internals().Redacted() || s.Status().Ended() {
+		return false, err
+	}
+	end := s.Seq()
+	line, err := mark(s, false, true)
+	if err == nil {
+		head := s.Head()
+		head.WakeAt = time.Time{} // it will not continue
+		err = j.Append(ctx, pawl.Batch{Run: h.Run, Epoch: lease.Epoch, After: end, Records: [][]byte{line}, Head: head})
+	}
+	if errors.Is(err, pawl.ErrFenced) || errors.Is(err, pawl.ErrConflict) {
+		err = fmt.Errorf("something drives it: %w", err)
+	}
+	return err == nil, err
 }

@@ -92,7 +92,7 @@ func (r *replay) take(e pawl.Entry) error {
 	if r.state.Seq() > 0 {
 		check.Run = r.state.Run()
 	}
-	if err := r.state.CheckNext(check); err != nil {
+	if err := r.state.Internals().CheckNext(check); err != nil {
 		return err
 	}
 	if _, board := team.ChangeOf(e.Event); board { // made while calls run, or while a step is decided
@@ -129,7 +129,7 @@ func (r *replay) take(e pawl.Entry) error {
 func (r *replay) follow(event pawl.Event) error {
 	switch e := event.(type) {
 	case pawl.RunStarted:
-		if err := r.state.CheckMachine(); err != nil {
+		if err := r.state.Internals().CheckMachine(); err != nil {
 			return err
 		}
 	case pawl.RunResumed:
@@ -213,8 +213,7 @@ func agrees(m *pawl.Machine, decided *pawl.State, step pawl.Step, got []pawl.Ent
 			return wrong(step.Status)
 		}
 	case pawl.Finish:
-		v := step.Verdict
-		want := pawl.RunStopped{Status: v.Status, Condition: v.Condition, Leaf: v.Leaf, Detail: v.Detail, Answer: step.Answer}
+		want := step.Stopped()
 		if stopped, ok := first.(pawl.RunStopped); !ok || stopped != want {
 			return wrong(want)
 		}

@@ -27,7 +27,7 @@ func TestSpecsSurvive(t *testing.T) {
 					t.Fatal(err)
 				}
 				return agent
-			}, s.Input, nil)
+			}, s.Input.Text, nil)
 		})
 	}
 }

@@ -5,9 +5,9 @@
 //	defer r.Close()
 //	result, err := engine.Run(ctx, r.Agent(), r.Input())
 //	…
-//	diff, err := r.Diff()
+//	outcome, err := r.Finish(ctx, result.Status)
 //	…
-//	err = r.Apply(diff)
+//	err = r.Apply(outcome.Diff)
 //
 // The agent works in a copy of the project, whose tests must pass before. The run is a success when every test
 // that passed before passes, a metric is strictly better, and the model has said that it is done. What no test

@@ -13,9 +13,13 @@ import (
 	"github.com/pawl-run/pawl/fix/internal/testrun"
 )
 
-// Options are the choices that New leaves. The zero value is right for a Go module. The test command is one
-// of go test or pytest, whose tests have names.
-type Options = project.Options
+// What agents in a copy have in common.
+type (
+	Options = project.Options // the choices that New leaves; the test command is one of go test or pytest, whose tests have names
+	Checked = project.Checked // what the tests said before the first edit
+	Outcome = project.Outcome // what a run came to; its Facts are [Facts]
+	Diff    = project.Diff    // what a run changed
+)
 
 // A Refactor is one refactoring: its working copy, the agent that works there, and the outcome. Its
 // methods are safe for concurrent use; only one process at a time may have it open.
@@ -57,25 +61,24 @@ func (r *Refactor) Input() string { return "Refactor this project: " + r.source.
 // Source says how to make the agent again. It is also in Agent.Source.
 func (r *Refactor) Source() Source { return r.source }
 
-// A Diff is what a run changed.
-type Diff = project.Diff
-
 // errRed says that a project cannot be refactored, since its tests do not pass.
 var errRed = errors.New("a refactoring begins with passing tests, since they show what the code does")
 
-// Check runs the tests and the metric once, before a model is asked for anything. It returns how many tests pass,
-// and the metric. If some do not pass, or none runs, the error says what to do. While they run, seen is called with
-// the number of packages that have ended, and of those that failed; nil: it is not called.
-func (r *Refactor) Check(ctx context.Context, seen func(packages, failed int)) (passed int, value float64, err error) {
-	r.Running.Lock()
-	defer r.Running.Unlock()
-	r.Suite.Seen = seen
-	first, err := r.first(ctx)
-	r.Suite.Seen = nil
-	if err != nil {
-		return 0, 0, err
+// Check runs the tests and the metric once, before a model is asked for anything. If some tests do not pass, or
+// none runs, the error says what to do. While they run, seen is called with the number of packages that have ended,
+// and of those that failed; nil: it is not called.
+func (r *Refactor) Check(ctx context.Context, seen func(packages, failed int)) (c Checked, err error) {
+	err = r.Checking(seen, func() error {
+		first, err := r.first(ctx)
+		if err == nil {
+			c.Passed = first.Report.Passed
+		}
+		return err
+	})
+	if err == nil {
+		c.Says = append([]string{project.Passing(c.Passed)}, r.SaysFlaky()...)
 	}
-	return first.Report.Passed, first.Value, nil
+	return c, err
 }
 
 // first is what the tests said before the first edit, in this process or an earlier one.
@@ -166,11 +169,37 @@ func (r *Refactor) judge(ctx context.Context, l *looked, first *project.Before) 
 	return nil
 }
 
-// Value returns the metric of the copy as it is now.
-func (r *Refactor) Value(ctx context.Context) (float64, error) {
+// Facts are the facts of an outcome.
+type Facts struct {
+	Metric Measured `json:"metric"`
+	Tests  []string `json:"tests"` // files to which tests were added
+}
+
+// Measured is what must have become less.
+type Measured struct {
+	Name   string   `json:"name"`
+	Before float64  `json:"before"`
+	After  *float64 `json:"after"` // nil: the run was no success
+}
+
+// Finish returns the outcome. It changes nothing.
+func (r *Refactor) Finish(ctx context.Context, status pawl.Status) (o Outcome, err error) {
 	r.Running.Lock()
 	defer r.Running.Unlock()
-	return r.value(ctx)
+	facts := Facts{Measured{Name: r.source.Metric.Name}, []string{}}
+	if first := r.Known().First; first != nil {
+		facts.Metric.Before = first.Value
+	}
+	if status == pawl.StatusSuccess {
+		after, wrong := r.value(ctx)
+		if err = wrong; err == nil {
+			o.Diff, err = r.Diff()
+		}
+		facts.Metric.After, facts.Tests = &after, append(facts.Tests, o.Diff.Tests()...)
+		o.Says = []string{fmt.Sprintf("%s: %v before, %v now", r.source.Metric.Counts(), facts.Metric.Before, after)}
+	}
+	o.Facts = facts
+	return o, err
 }
 
 // A Source says where a run's agent came from: enough to make it again, given the model. Agent.Source
@@ -182,22 +211,11 @@ type Source struct {
 	Metric Metric `json:"metric"`
 }
 
-// sourceKind distinguishes a refactoring from other sources of agents.
-const sourceKind = "refactor"
-
-// Check says what the source lacks.
-func (s Source) Check() error {
-	if s.Goal == "" || s.Metric.Name == "" {
-		return errors.New("it needs a goal and a metric")
-	}
-	return s.Source.Check()
-}
-
 // ParseSource reads what Source.String wrote. The second result is false for the source of another
 // kind of agent; the error is about a source of this kind.
 func ParseSource(text string) (Source, bool, error) {
-	return project.ParseSource[Source](text, sourceKind, "a refactoring")
+	return project.ParseSource[Source](text, "refactor")
 }
 
 // String writes the source as JSON.
-func (s Source) String() string { return project.SourceText(sourceKind, s) }
+func (s Source) String() string { return project.SourceText("refactor", s) }

@@ -13,6 +13,7 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/fix/refactor"
+	"github.com/pawl-run/pawl/internal/testkit/check"
 	"github.com/pawl-run/pawl/journal/memory"
 )
 
@@ -69,9 +70,7 @@ const (
 
 // A model goes wrong in the ways that models do, and each is named. Only what keeps behaviour is a success.
 func TestRefactor(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it runs go test many times")
-	}
+	check.SkipShort(t, "it runs go test many times")
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "most")
 	write(t, dir, map[string]string{"go.mod": "module example.com/most\n\ngo 1.26\n", "most.go": code, "most_test.go": tests})
@@ -95,8 +94,8 @@ func TestRefactor(t *testing.T) {
 	r, err := refactor.New(t.Context(), dir, "make it shorter", refactor.Metric{Name: refactor.Lines}, model, &refactor.Options{StateDir: t.TempDir(), Env: []string{"GOFLAGS=-vet=off", "GOWORK=off"}})
 	must(t, err)
 	defer r.Close()
-	if passed, value, err := r.Check(t.Context(), nil); err != nil || passed != 1 || value != 19 {
-		t.Fatalf("before: %d, %v, %v", passed, value, err)
+	if c, err := r.Check(t.Context(), nil); err != nil || c.Passed != 1 {
+		t.Fatalf("before: %+v, %v", c, err)
 	}
 	run, err := engine.New(memory.New(), nil).Start(t.Context(), r.Agent(), r.Input(), nil)
 	must(t, err)
@@ -118,16 +117,18 @@ func TestRefactor(t *testing.T) {
 			t.Errorf("the model was not told %q:\n%s", want, said)
 		}
 	}
-	d, err := r.Diff()
+	out, err := r.Finish(t.Context(), result.Status)
 	must(t, err)
+	d := out.Diff
 	must(t, r.Apply(d))
 	want := strings.Replace(strings.Replace(code, slow, shorter, 1), "list[0]\n\t\tfor _, n := range list {\n\t\t\tm = max", "list[0]\n\n\t\tfor _, n := range list {\n\t\t\tm = max", 1)
 	got, err := os.ReadFile(filepath.Join(dir, "most.go"))
 	if diff := cmp.Diff(want, string(got)); diff != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
-	if diff := cmp.Diff([]string{"least_test.go"}, d.Tests()); diff != "" {
-		t.Errorf("tests (-want +got):\n%s", diff)
+	facts := refactor.Facts{Metric: refactor.Measured{Name: "lines", Before: 19, After: new(18.0)}, Tests: []string{"least_test.go"}}
+	if diff := cmp.Diff(any(facts), out.Facts); diff != "" {
+		t.Errorf("facts (-want +got):\n%s", diff)
 	}
 }
 
@@ -173,10 +174,4 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// must ends a test at an error that it does not expect.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = check.Must

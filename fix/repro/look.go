@@ -17,19 +17,25 @@ import (
 // Runs is in how many runs of its own, all of them, a new test must fail the same way.
 const Runs = 5
 
-// Check runs the tests once, before a model is asked for anything. It returns how many pass, and what fails
-// already and may go on failing. The error says what to do if no new test could be run. While they run, seen is
-// called with the number of packages that have ended, and of those that failed; nil: it is not called.
-func (r *Repro) Check(ctx context.Context, seen func(packages, failed int)) (passed int, failed []string, err error) {
-	r.Running.Lock()
-	defer r.Running.Unlock()
-	r.Suite.Seen = seen
-	first, err := r.first(ctx)
-	r.Suite.Seen = nil
-	if err != nil {
-		return 0, nil, err
+// Check runs the tests once, before a model is asked for anything. The error says what to do if no new test
+// could be run. While they run, seen is called with the number of packages that have ended, and of those that
+// failed; nil: it is not called.
+func (r *Repro) Check(ctx context.Context, seen func(packages, failed int)) (c Checked, err error) {
+	err = r.Checking(seen, func() error {
+		first, err := r.first(ctx)
+		if err == nil {
+			c.Passed, c.Open = first.Report.Passed, first.Report.Open()
+		}
+		return err
+	})
+	switch failed := c.Open; {
+	case err != nil:
+	case len(failed) > 0:
+		c.Says = []string{"these fail already, and are left as they are: " + strings.Join(failed[:min(len(failed), 10)], ", ")}
+	case c.Passed == 0:
+		c.Says = []string{"the project has no test yet"}
 	}
-	return first.Report.Passed, first.Report.Open(), nil
+	return c, err
 }
 
 // first is what the tests said before the first edit, in this process or an earlier one.

@@ -3,6 +3,7 @@ package repro
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -12,9 +13,13 @@ import (
 	"github.com/pawl-run/pawl/fix/internal/testrun"
 )
 
-// Options are the choices that New leaves. The zero value is right for a Go module. The test command is one
-// of go test or pytest, whose tests have names.
-type Options = project.Options
+// What agents in a copy have in common.
+type (
+	Options = project.Options // the choices that New leaves; the test command is one of go test or pytest, whose tests have names
+	Checked = project.Checked // what the tests said before the first edit; what is open then may go on failing
+	Outcome = project.Outcome // what a run came to; its Facts are [Found]
+	Diff    = project.Diff    // the tests that a run added
+)
 
 // A Repro is one attempt to reproduce a bug: its working copy, the agent that works there, and the
 // outcome. Its methods are safe for concurrent use; only one process at a time may have it open.
@@ -22,13 +27,14 @@ type Repro struct {
 	project.Work[struct{}]
 
 	source Source
+	text   string  // the description of the bug; empty: it is in the log
 	latest *looked // guarded by Running
 }
 
 // New makes a working copy of the project in dir and prepares an agent that writes a test there with
-// the model. It runs nothing and does not touch the project.
-func New(ctx context.Context, dir string, model pawl.Model, o *Options) (*Repro, error) {
-	r := &Repro{}
+// the model, for the bug that the text describes. It runs nothing and does not touch the project.
+func New(ctx context.Context, dir, text string, model pawl.Model, o *Options) (*Repro, error) {
+	r := &Repro{text: strings.TrimSpace(text)}
 	source, err := r.Begin(ctx, dir, model, o, project.Tests, "a new one cannot be told from the others")
 	if err != nil {
 		return nil, err
@@ -44,38 +50,51 @@ func Open(s Source, model pawl.Model, l pawl.Limits) (*Repro, error) {
 	return r, err
 }
 
-// Input is the agent's task, from the description of the bug.
-func Input(text string) string {
-	return "Write a test that fails because of this bug, and for no other reason:\n\n" + strings.TrimSpace(text)
+// Input is the agent's task.
+func (r *Repro) Input() string {
+	return "Write a test that fails because of this bug, and for no other reason:\n\n" + r.text
 }
 
 // Source says how to make the agent again. It is also in Agent.Source.
 func (r *Repro) Source() Source { return r.source }
 
-// A Found is the outcome of a run that succeeded.
+// Found is the test that a run found; zero: it was no success.
 type Found struct {
-	Test    string   // the identity of the test
-	Command []string // runs it alone, in the project
-	Runs    int      // in how many runs of its own it failed the same way; all of them
-	Diff    Diff     // the tests that were added
+	Test    string `json:"test"`    // its identity
+	Command string `json:"command"` // runs it alone in the project, as a shell takes it
+	Runs    int    `json:"runs"`    // in how many runs of its own it failed the same way; all of them
 }
 
-// A Diff is the tests that a run added.
-type Diff = project.Diff
-
 // Finish returns the outcome. It changes nothing.
-func (r *Repro) Finish(ctx context.Context) (Found, error) {
+func (r *Repro) Finish(ctx context.Context, status pawl.Status) (Outcome, error) {
+	if status != pawl.StatusSuccess {
+		return Outcome{Facts: Found{}}, nil
+	}
 	r.Running.Lock()
 	defer r.Running.Unlock()
 	l, err := r.look(ctx)
 	if err != nil {
-		return Found{}, err
+		return Outcome{}, err
 	}
 	if len(l.Open) > 0 {
-		return Found{}, errors.New("there is no new test that fails as it should: " + strings.Join(l.Why, "; "))
+		return Outcome{}, errors.New("there is no new test that fails as it should: " + strings.Join(l.Why, "; "))
 	}
 	d, err := r.Diff()
-	return Found{Test: l.Test, Command: r.command(l.pkg, l.test), Runs: Runs, Diff: d}, err
+	return Outcome{
+		Diff: d, Facts: Found{l.Test, quoted(r.command(l.pkg, l.test)), Runs},
+		Says: []string{fmt.Sprintf("%s failed the same way in %d of %d runs; read it before you trust it", l.Test, Runs, Runs)},
+	}, err
+}
+
+// quoted is a command as a shell takes it. ^ and a last $ mean nothing to one.
+func quoted(command []string) string {
+	out := make([]string, len(command))
+	for i, w := range command {
+		if out[i] = w; w == "" || strings.ContainsAny(strings.TrimSuffix(w, "$"), " \t\n'\"\\$`()[]{}&|;<>*?#~!") {
+			out[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(out, " ")
 }
 
 // command runs a test alone, as the test command would, in the directory of the project.
@@ -98,14 +117,11 @@ func (r *Repro) command(pkg, test string) []string {
 // of this package's agents holds it as JSON.
 type Source struct{ project.Source }
 
-// sourceKind distinguishes a reproduction from other sources of agents.
-const sourceKind = "repro"
-
 // ParseSource reads what Source.String wrote. The second result is false for the source of another
 // kind of agent; the error is about a source of this kind.
 func ParseSource(text string) (Source, bool, error) {
-	return project.ParseSource[Source](text, sourceKind, "a reproduction")
+	return project.ParseSource[Source](text, "repro")
 }
 
 // String writes the source as JSON.
-func (s Source) String() string { return project.SourceText(sourceKind, s) }
+func (s Source) String() string { return project.SourceText("repro", s) }

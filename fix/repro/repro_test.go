@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -15,6 +14,7 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/fix/repro"
+	"github.com/pawl-run/pawl/internal/testkit/check"
 	"github.com/pawl-run/pawl/journal/memory"
 )
 
@@ -80,9 +80,7 @@ func project(t *testing.T) string {
 
 // A model goes wrong in the ways that models do, and each is named. Only a test that shows the bug is a success.
 func TestRepro(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it runs go test dozens of times")
-	}
+	check.SkipShort(t, "it runs go test dozens of times")
 	t.Parallel()
 	dir := project(t)
 	var last pawl.Request
@@ -98,13 +96,13 @@ func TestRepro(t *testing.T) {
 		[]pawl.Call{writes("bug_test.go", "package most\n\nimport \"testing\"\n\nfunc TestBug(t *testing.T) { Of(nil); panic(\"it is wrong\") }\n")},
 		[]pawl.Call{writes("bug_test.go", late)},
 	)
-	r, err := repro.New(t.Context(), dir, model, &repro.Options{StateDir: t.TempDir(), Env: []string{"GOFLAGS=-vet=off"}})
+	r, err := repro.New(t.Context(), dir, "The largest of -3, -1 is 0.", model, &repro.Options{StateDir: t.TempDir(), Env: []string{"GOFLAGS=-vet=off"}})
 	must(t, err)
 	defer r.Close()
-	if passed, failed, err := r.Check(t.Context(), nil); err != nil || passed != 1 || len(failed) > 0 {
-		t.Fatalf("before: %d, %v, %v", passed, failed, err)
+	if c, err := r.Check(t.Context(), nil); err != nil || c.Passed != 1 || len(c.Open) > 0 {
+		t.Fatalf("before: %+v, %v", c, err)
 	}
-	run, err := engine.New(memory.New(), nil).Start(t.Context(), r.Agent(), repro.Input("The largest of -3, -1 is 0."), nil)
+	run, err := engine.New(memory.New(), nil).Start(t.Context(), r.Agent(), r.Input(), nil)
 	must(t, err)
 	result, err := run.Wait(t.Context())
 	if err != nil || result.Status != pawl.StatusSuccess {
@@ -135,29 +133,24 @@ func TestRepro(t *testing.T) {
 			t.Errorf("the model was not told %q:\n%s", want, said.String())
 		}
 	}
-	found, err := r.Finish(t.Context())
+	out, err := r.Finish(t.Context(), result.Status)
 	must(t, err)
-	if found.Test != "example.com/most.TestBelowZero" || found.Runs != 5 || !slices.Equal(found.Command, []string{"go", "test", "-run", "^TestBelowZero$", "."}) {
-		t.Errorf("test %s in %d runs, by %q", found.Test, found.Runs, found.Command)
+	found := repro.Found{Test: "example.com/most.TestBelowZero", Command: "go test -run ^TestBelowZero$ .", Runs: 5}
+	if d := cmp.Diff(any(found), out.Facts); d != "" {
+		t.Errorf("found (-want +got):\n%s", d)
 	}
-	if d := cmp.Diff([]string{"bug_test.go"}, found.Diff.Files()); d != "" {
+	if d := cmp.Diff([]string{"bug_test.go"}, out.Diff.Files()); d != "" {
 		t.Errorf("files (-want +got):\n%s", d)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "bug_test.go")); err == nil {
 		t.Error("the project was touched before Apply")
 	}
-	must(t, r.Apply(found.Diff))
-	test := exec.Command(found.Command[0], found.Command[1:]...)
+	must(t, r.Apply(out.Diff))
+	test := exec.Command("sh", "-c", found.Command)
 	test.Dir = dir
 	if out, err := test.CombinedOutput(); err == nil || !strings.Contains(string(out), "got 0, want -1") {
 		t.Errorf("the test in the project: %v\n%s", err, out)
 	}
 }
 
-// must ends a test at an error that it does not expect.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = check.Must

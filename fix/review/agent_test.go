@@ -12,7 +12,6 @@ import (
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/fix/review"
 	"github.com/pawl-run/pawl/journal/memory"
-	"github.com/pawl-run/pawl/pawltest"
 )
 
 const change = `diff --git a/a.go b/a.go
@@ -95,22 +94,6 @@ func TestReport(t *testing.T) {
 				}
 			}
 		}
-	}
-}
-
-// A review is killed at every entry, and comes to the same.
-func TestKilled(t *testing.T) {
-	_, source, input := opened(t, inside)
-	log := pawltest.KillEverywhere(t, func() pawl.Agent {
-		agent, _, _ := opened(t, outside, inside)
-		return agent
-	}, input, nil)
-	var s pawl.State
-	for _, e := range log {
-		s.Fold(e)
-	}
-	if n := len(source.Report(&s).Findings); n != 2 {
-		t.Errorf("%d findings, want 2", n)
 	}
 }
 

@@ -24,12 +24,6 @@ type Change struct {
 	temp string // for what is not in the repository
 }
 
-// Options are the options of [Open].
-type Options struct {
-	Stdin   io.Reader // the patch - ; nil: there is none
-	Environ []string  // of git; nil: that of this process
-}
-
 // Open reads a change of the project in dir. What is
 //
 //   - empty: the working tree, with files that git does not know yet, against HEAD
@@ -38,12 +32,9 @@ type Options struct {
 //   - A: HEAD against commit A
 //   - the name of a file, or -: a patch, applied to HEAD in a copy.
 //
-// It changes nothing in the project or its repository. Close removes what it keeps elsewhere.
-func Open(ctx context.Context, dir, what string, o *Options) (*Change, error) {
-	if o == nil {
-		o = &Options{}
-	}
-	environ := o.Environ
+// It changes nothing in the project or its repository. Close removes what it keeps elsewhere. The patch - is
+// read from stdin; environ is git's, and nil that of this process.
+func Open(ctx context.Context, dir, what string, stdin io.Reader, environ []string) (*Change, error) {
 	if environ == nil {
 		environ = os.Environ()
 	}
@@ -52,7 +43,7 @@ func Open(ctx context.Context, dir, what string, o *Options) (*Change, error) {
 		return nil, err
 	}
 	c := &Change{Dir: abs, What: what, git: newGit(abs, environ)}
-	if err := c.open(ctx, o.Stdin); err != nil {
+	if err := c.open(ctx, stdin); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
 	return c, nil

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-run/pawl/fix/review"
+	"github.com/pawl-run/pawl/internal/testkit/check"
 )
 
 // TestOpen reviews a working tree, and says of each changed file why it is not reviewed.
@@ -57,7 +58,7 @@ func TestOpen(t *testing.T) {
 	must(t, os.Remove(filepath.Join(dir, "gone.go")))
 	before := git("status", "--short", "--ignored") + git("count-objects")
 
-	change, err := review.Open(t.Context(), dir, "", nil)
+	change, err := review.Open(t.Context(), dir, "", nil, nil)
 	must(t, err)
 	defer change.Close()
 	got := map[string]string{}
@@ -77,20 +78,12 @@ func TestOpen(t *testing.T) {
 	if after := git("status", "--short", "--ignored") + git("count-objects"); after != before {
 		t.Errorf("the repository was changed:\n%s\nbefore:\n%s", after, before)
 	}
-	if err := change.Close(); err != nil {
-		t.Error(err)
-	}
+	must(t, change.Close())
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if c, err := review.Open(ctx, dir, "", nil); err == nil {
+	if c, err := review.Open(ctx, dir, "", nil, nil); err == nil {
 		t.Errorf("opened %s although the context has ended", c.What)
 	}
 }
 
-// must ends a test at an error that it does not expect.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = check.Must

@@ -1,6 +1,6 @@
 // Package review makes an agent that finds faults in a change and says where they are.
 //
-//	change, err := review.Open(ctx, "path/to/project", "main..HEAD", nil)
+//	change, err := review.Open(ctx, "path/to/project", "main..HEAD", nil, nil)
 //	…
 //	defer change.Close()
 //	agent := review.Agent(change.Source("anthropic/claude-sonnet-5-5"), model, pawl.Limits{})

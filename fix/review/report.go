@@ -51,9 +51,6 @@ type Source struct {
 	Skipped []Skipped  `json:"skipped"`
 }
 
-// sourceKind distinguishes a review from other sources of agents.
-const sourceKind = "review"
-
 // Check says what the source lacks.
 func (s Source) Check() error {
 	if s.Model == "" || len(s.Files) == 0 {
@@ -65,11 +62,11 @@ func (s Source) Check() error {
 // ParseSource reads what Source.String wrote. The second result is false for the source of
 // another kind of agent; the error is about a source of this kind.
 func ParseSource(text string) (Source, bool, error) {
-	return project.ParseSource[Source](text, sourceKind, "a review")
+	return project.ParseSource[Source](text, "review")
 }
 
 // String writes the source as JSON.
-func (s Source) String() string { return project.SourceText(sourceKind, s) }
+func (s Source) String() string { return project.SourceText("review", s) }
 
 // objection says why a finding is not one in the change; it is empty where it is one.
 func (s Source) objection(f Finding) string {

@@ -13,6 +13,7 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/fix/mechanic"
 	"github.com/pawl-run/pawl/fix/testfix"
+	"github.com/pawl-run/pawl/internal/testkit/check"
 )
 
 // scripted makes edits, one a turn, and then claims to be done.
@@ -43,16 +44,14 @@ func TestCheating(t *testing.T) {
 	if result.Status != pawl.StatusNoProgress {
 		t.Errorf("status %v, want no_progress", result.Status)
 	}
-	if d, err := f.Outcome(result.Status); err != nil || !d.Empty() {
-		t.Errorf("outcome %q, %v, want nothing", d, err)
+	if out, err := f.Finish(t.Context(), result.Status); err != nil || !out.Diff.Empty() {
+		t.Errorf("outcome %q, %v, want nothing", out.Diff, err)
 	}
 }
 
 // What is kept of a failure is what was asked for.
 func TestKeep(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it runs go test a dozen times")
-	}
+	check.SkipShort(t, "it runs go test a dozen times")
 	better := args{"path": "large.go", "old": "n >= 90", "new": "n > 90"}
 	worse := args{"path": "small.go", "old": "n <= 10", "new": "n >= 10"}
 	for keep, want := range map[testfix.Keep][]string{
@@ -62,7 +61,8 @@ func TestKeep(t *testing.T) {
 	} {
 		f := choose(t, pair(t), scripted(better, worse), testfix.Choices{Keep: keep}, nil)
 		result := drive(t, f)
-		d, err := f.Outcome(result.Status)
+		out, err := f.Finish(t.Context(), result.Status)
+		d := out.Diff
 		if err != nil || result.Status == pawl.StatusSuccess {
 			t.Fatalf("%v: %v, %v", keep, result.Status, err)
 		}
@@ -87,7 +87,8 @@ func TestOnlyEdits(t *testing.T) {
 	if result.Status != pawl.StatusSuccess {
 		t.Fatalf("%v: %s", result.Status, result.Verdict.Detail)
 	}
-	d, err := f.Outcome(result.Status)
+	out, err := f.Finish(t.Context(), result.Status)
+	d := out.Diff
 	if diff := cmp.Diff([]string{"interval.go"}, d.Files()); diff != "" || err != nil {
 		t.Errorf("files changed: %v (-want +got):\n%s", err, diff)
 	}

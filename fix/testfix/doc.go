@@ -5,9 +5,9 @@
 //	defer fix.Close()
 //	result, err := engine.Run(ctx, fix.Agent(), fix.Input())
 //	…
-//	diff, err := fix.Outcome(result.Status)
+//	outcome, err := fix.Finish(ctx, result.Status)
 //	…
-//	err = fix.Apply(diff)
+//	err = fix.Apply(outcome.Diff)
 //
 // The agent works in a copy of the project, and Fix.Apply changes the project once, at the end, in files that
 // the agent edited. It observes by running the tests, and its goal is that no test is open: a test is open if

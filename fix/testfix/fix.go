@@ -3,7 +3,6 @@ package testfix
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -31,7 +30,7 @@ type known struct {
 // model. It runs nothing and does not touch the project.
 func New(ctx context.Context, dir string, model pawl.Model, c Choices, o *Options) (*Fix, error) {
 	c.Keep = cmp.Or(c.Keep, Nothing)
-	if !c.Keep.known() {
+	if c.Keep != Nothing && c.Keep != Last && c.Keep != Best {
 		return nil, fmt.Errorf("keep: %q is none of nothing, last and best", c.Keep)
 	}
 	f := &Fix{}
@@ -66,19 +65,27 @@ func (f *Fix) Input() string {
 	return fmt.Sprintf("Make the failing tests of %s pass. They are run with: %s", filepath.Base(f.source.Dir), strings.Join(f.source.Test, " "))
 }
 
-// A Diff is what a run changed, in the files that the agent edited.
-type Diff = project.Diff
+// Facts are the facts of an outcome.
+type Facts struct {
+	Flaky []string `json:"flaky"` // tests that fail by chance
+}
 
-// Outcome returns what of the run's work is to be kept, given how it ended:
-// after a success everything, else what [Choices.Keep] says.
-func (f *Fix) Outcome(status pawl.Status) (Diff, error) {
-	switch best := f.Known().More.Best; {
+// Finish returns what of the run's work is to be kept, given how it ended: after a success
+// everything, else what [Choices.Keep] says. A run that is suspended keeps nothing yet.
+func (f *Fix) Finish(_ context.Context, status pawl.Status) (o Outcome, err error) {
+	known := f.Known()
+	switch best := known.More.Best; {
+	case !status.Ended():
 	case status == pawl.StatusSuccess || f.source.Keep == Last:
-		return f.Diff()
+		o.Diff, err = f.Diff()
 	case f.source.Keep == Best && best != nil:
-		return Diff{Diff: best.Diff}, nil
+		o.Diff = Diff{Diff: best.Diff}
 	}
-	return Diff{}, nil
+	o.Facts, o.Says = Facts{append([]string{}, f.Flaky()...)}, f.SaysFlaky() // no null
+	if first := known.First; first != nil && first.Report.Passed > 0 && first.Report.Failed == 0 {
+		o.Unchanged = "nothing to fix: " + project.Passing(first.Report.Passed)
+	}
+	return o, err
 }
 
 // A Source says where a run's agent came from: enough to make it again, given
@@ -88,25 +95,14 @@ type Source struct {
 	Choices
 }
 
-// sourceKind distinguishes a fix from other sources of agents.
-const sourceKind = "fix"
-
-// Check says what the source lacks.
-func (s Source) Check() error {
-	if !s.Keep.known() {
-		return errors.New("it needs to say what to keep")
-	}
-	return s.Source.Check()
-}
-
 // ParseSource reads what Source.String wrote. The second result is false for
 // the source of another kind of agent; the error is about a source of this kind.
 func ParseSource(text string) (Source, bool, error) {
-	return project.ParseSource[Source](text, sourceKind, "a fix")
+	return project.ParseSource[Source](text, "fix")
 }
 
 // String writes the source as JSON.
-func (s Source) String() string { return project.SourceText(sourceKind, s) }
+func (s Source) String() string { return project.SourceText("fix", s) }
 
 // some joins the first of several identities.
 func some(ids []string, most int) string {

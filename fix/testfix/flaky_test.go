@@ -79,14 +79,12 @@ func TestFlaky(t *testing.T) {
 	if d := cmp.Diff([]string{"example.com/waver.TestWaver"}, f.Flaky()); d != "" {
 		t.Errorf("flaky (-want +got):\n%s", d)
 	}
-	if _, err := use(t, f, "edit_file", args{"path": "sum/of.go", "old": "a - b", "new": "a + b"}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := use(t, f, "edit_file", args{"path": "sum/of.go", "old": "a - b", "new": "a + b"})
+	must(t, err)
 	for range 2 { // it fails once, and once it does not
 		text = observeOnce(t, f)
-		if _, err := use(t, f, "edit_file", args{"path": "sum/of.go", "old": "package", "new": "// Package sum adds.\npackage"}); err != nil {
-			t.Fatal(err)
-		}
+		_, err = use(t, f, "edit_file", args{"path": "sum/of.go", "old": "package", "new": "// Package sum adds.\npackage"})
+		must(t, err)
 		if !strings.HasPrefix(text, "ok: ") {
 			t.Errorf("the observation begins %q, want ok", text)
 		}

@@ -47,7 +47,7 @@ func (f *Fix) current(ctx context.Context) (cached, error) {
 	v := judge(first.Report, now, f.source.AllowTestEdits)
 	v.Flaky = f.Flaky()
 	f.latest = cached{state, now, v}
-	return f.latest, f.remember(f.latest, first.Report)
+	return f.latest, f.remember(v, first.Report)
 }
 
 // away runs what fails in the copy once in the project, and returns what passes there.

@@ -89,7 +89,8 @@ func TestPytest(t *testing.T) {
 	if result.Status != pawl.StatusSuccess || result.Iterations != 3 {
 		t.Errorf("status %v after %d iterations, want success after 3", result.Status, result.Iterations)
 	}
-	d, err := f.Outcome(result.Status)
+	out, err := f.Finish(t.Context(), result.Status)
+	d := out.Diff
 	if diff := cmp.Diff([]string{"src/inventory.py"}, d.Files()); err != nil || diff != "" {
 		t.Errorf("files changed: %v (-want +got):\n%s", err, diff)
 	}

@@ -151,10 +151,11 @@ func (t target) pattern() string {
 // search tries edits for a target, some at once, and returns the first of them that makes every failing test
 // of it pass, else the first that makes some pass; nil: there is none.
 func (r *repairing) search(ctx context.Context, t target) (*propose.Edit, error) {
-	edits, err := r.edits(ctx, t)
+	covered, err := r.coverage(ctx, t)
 	if err != nil {
 		return nil, err
 	}
+	edits := r.module.Edits(propose.Hints{Failures: t.failures, Covered: covered}) // the likeliest first
 	var partly *propose.Edit
 	left := mostEdits - r.tried
 	for slots := min(8, runtime.GOMAXPROCS(0)); len(edits) > 0 && left > 0; {
@@ -202,15 +203,6 @@ func (r *repairing) load(ctx context.Context, targets []target) error {
 	paths := r.module.Paths()
 	slices.SortStableFunc(targets, func(a, b target) int { return slices.Index(paths, a.pkg) - slices.Index(paths, b.pkg) })
 	return nil
-}
-
-// edits lists the edits for a target, the likeliest first.
-func (r *repairing) edits(ctx context.Context, t target) ([]propose.Edit, error) {
-	covered, err := r.coverage(ctx, t)
-	if err != nil {
-		return nil, err
-	}
-	return r.module.Edits(propose.Hints{Failures: t.failures, Covered: covered}), nil
 }
 
 // trial is a suite for code that a program changed.

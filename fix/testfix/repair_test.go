@@ -19,6 +19,16 @@ import (
 	"github.com/pawl-run/pawl/journal/memory"
 )
 
+// TestMain has copies share what is compiled. What vet says is no part of these tests; the script fix.txtar runs it.
+func TestMain(m *testing.M) {
+	for name, value := range map[string]string{"GOFLAGS": "-vet=off -trimpath", "GOGC": "400"} {
+		if err := os.Setenv(name, value); err != nil {
+			panic(err)
+		}
+	}
+	os.Exit(m.Run())
+}
+
 // needsGo skips a test where there is no go command, and fails it in CI.
 func needsGo(t *testing.T) {
 	t.Helper()
@@ -169,7 +179,8 @@ func TestRepair(t *testing.T) {
 			if result := drive(t, f); result.Status != pawl.StatusSuccess {
 				t.Fatalf("status %v, want success", result.Status)
 			}
-			diff, err := f.Outcome(pawl.StatusSuccess)
+			out, err := f.Finish(t.Context(), pawl.StatusSuccess)
+			diff := out.Diff
 			must(t, err)
 			if d := cmp.Diff(c.diff, strings.Join(added.FindAllString(diff.String(), -1), "")); d != "" {
 				t.Errorf("lines added (-want +got):\n%s", d)

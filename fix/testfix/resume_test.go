@@ -14,6 +14,7 @@ import (
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/fix/mechanic"
 	"github.com/pawl-run/pawl/fix/testfix"
+	"github.com/pawl-run/pawl/internal/testkit/check"
 	"github.com/pawl-run/pawl/journal/memory"
 )
 
@@ -44,9 +45,7 @@ func (m *mortal) Append(ctx context.Context, b pawl.Batch) error {
 // A run is killed again and again, each time with an edit made that the log
 // knows nothing of, and goes on from the log and the working copy alone.
 func TestKilled(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it runs go test dozens of times")
-	}
+	check.SkipShort(t, "it runs go test dozens of times")
 	dir := pair(t)
 	before := snapshot(t, dir)
 	journal := memory.New()
@@ -72,9 +71,8 @@ func TestKilled(t *testing.T) {
 		if err != nil || !ours || source.Keep != testfix.Best {
 			t.Fatalf("source %q: %v, %v", state.Declaration().Source, ours, err)
 		}
-		if f, err = testfix.Open(source, mechanic.New(), pawl.Limits{}); err != nil {
-			t.Fatal(err)
-		}
+		f, err = testfix.Open(source, mechanic.New(), pawl.Limits{})
+		must(t, err)
 		run, err = engine.New(&mortal{Journal: journal, edits: deaths}, nil).Resume(t.Context(), f.Agent(), run.ID(), nil)
 		must(t, err)
 	}
@@ -88,7 +86,8 @@ func TestKilled(t *testing.T) {
 	if d := cmp.Diff(before, snapshot(t, dir)); d != "" {
 		t.Fatalf("the project was touched:\n%s", d)
 	}
-	diff, err := f.Outcome(result.Status)
+	out, err := f.Finish(t.Context(), result.Status)
+	diff := out.Diff
 	must(t, err)
 	if d := cmp.Diff([]string{"large.go", "small.go"}, diff.Files()); d != "" {
 		t.Errorf("files changed (-want +got):\n%s\n%s", d, diff)
@@ -97,9 +96,7 @@ func TestKilled(t *testing.T) {
 		t.Errorf("the diff adds %d lines with its headers, want 4:\n%s", n, diff)
 	}
 	must(t, f.Apply(diff))
-	if err := retest(t, dir); err != nil {
-		t.Error(err)
-	}
+	must(t, retest(t, dir))
 	if _, err := engine.New(journal, nil).Replay(t.Context(), f.Agent(), run.ID()); err != nil {
 		t.Errorf("replay: %v", err)
 	}
@@ -107,9 +104,7 @@ func TestKilled(t *testing.T) {
 
 // A run that is parked in the middle goes on in the same copy.
 func TestParked(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it runs go test dozens of times")
-	}
+	check.SkipShort(t, "it runs go test dozens of times")
 	dir := pair(t)
 	journal := memory.New()
 	f := open(t, dir, mechanic.New(), nil)
@@ -157,10 +152,4 @@ func TestGivesUpAgain(t *testing.T) {
 	}
 }
 
-// must ends a test at an error that it does not expect.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = check.Must

@@ -17,6 +17,7 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/fix/testfix"
+	"github.com/pawl-run/pawl/internal/testkit/check"
 	"github.com/pawl-run/pawl/journal/memory"
 )
 
@@ -26,9 +27,7 @@ var rewrite = flag.Bool("rewrite", false, "write the golden files again")
 // what it is asked to do, its tools, and each answer and observation of a run in
 // which it goes wrong in the ways that models do.
 func TestTranscript(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it runs go test half a dozen times")
-	}
+	check.SkipShort(t, "it runs go test half a dozen times")
 	t.Parallel()
 	var last pawl.Request
 	turns := [][]pawl.Call{
@@ -60,9 +59,8 @@ func TestTranscript(t *testing.T) {
 	agent := f.Agent()
 	run, err := engine.New(memory.New(), nil).Start(t.Context(), agent, f.Input(), nil)
 	must(t, err)
-	if _, err := run.Wait(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	_, err = run.Wait(t.Context())
+	must(t, err)
 	var b strings.Builder
 	fmt.Fprintf(&b, "== prompt\n%s\n", last.System)
 	for _, info := range last.Tools {

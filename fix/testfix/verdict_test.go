@@ -87,9 +87,8 @@ func TestCut(t *testing.T) {
 	if v := judge(shown.Report, died, false); len(v.Cut) > 0 || len(v.Open) != 3 {
 		t.Errorf("once all ran, %v is cut short, and %v open", v.Cut, v.Open)
 	}
-	was := best{Open: 1, Report: died.Report}
-	now := best{Open: 2, Passed: 1, Report: shown.Report}
-	if !was.below(then, shown.Report, false) || now.below(first, died.Report, false) {
+	was, now := best{Open: 1}, best{Open: 2, Passed: 1}
+	if !was.below(then) || now.below(first) {
 		t.Error("the state with the panic is the better one")
 	}
 }

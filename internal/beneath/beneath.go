@@ -129,8 +129,9 @@ func dependencies(name string) bool {
 	return base == "vendor" || base == "node_modules" || base == ".git"
 }
 
-// walk visits the files beneath a path, in order, without following links.
-func walk(ctx context.Context, root *os.Root, name string, visit func(name string, d fs.DirEntry) error) error {
+// walk visits the files beneath a path, in order, without following links. Unread says why a
+// directory cannot be read.
+func walk(ctx context.Context, root *os.Root, name string, visit func(name string, d fs.DirEntry, unread error) error) error {
 	name, err := Local(name)
 	if err != nil {
 		return err
@@ -141,11 +142,11 @@ func walk(ctx context.Context, root *os.Root, name string, visit func(name strin
 			return context.Cause(ctx)
 		case err != nil && p == name:
 			return err
-		case err != nil:
-			return nil // skip a file that cannot be read or was removed
+		case errors.Is(err, fs.ErrNotExist):
+			return nil // it was removed meanwhile
 		}
-		if err := visit(p, d); err != nil {
-			return err
+		if stop := visit(p, d, err); stop != nil || err != nil {
+			return stop
 		}
 		if d.IsDir() && p != name && dependencies(p) {
 			return fs.SkipDir

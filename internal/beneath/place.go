@@ -24,6 +24,15 @@ func Place(name, content, old, with string) (int, error) {
 	return at, nil
 }
 
+// Ended returns a text with the line ends of a file's content: CRLF if all of its lines end so,
+// which a model does not see.
+func Ended(text, content string) string {
+	if n := strings.Count(content, "\n"); n == 0 || n != strings.Count(content, "\r\n") {
+		return text
+	}
+	return strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\n", "\r\n")
+}
+
 // occurrences returns the numbers of the lines at which a text first occurs, overlaps
 // included, and these lines, each with the one before it.
 func occurrences(s, part string) (numbers, around string) {

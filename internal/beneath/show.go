@@ -75,10 +75,12 @@ func List(ctx context.Context, root *os.Root, name string) (string, error) {
 	var b strings.Builder
 	left := 0
 	top := true
-	err := walk(ctx, root, name, func(p string, d fs.DirEntry) error {
+	err := walk(ctx, root, name, func(p string, d fs.DirEntry, unread error) error {
 		asked := top
 		top = false
 		switch {
+		case unread != nil:
+			p += "/ (cannot be read)"
 		case d.IsDir() && (asked || !dependencies(p)), strings.HasPrefix(d.Name(), temporary):
 			return nil
 		case d.IsDir():
@@ -127,7 +129,7 @@ func clip(line string) string {
 var errEnough = errors.New("enough")
 
 // Search finds the lines beneath a path that match a regular expression in RE2
-// syntax, in the form path:line: text. It skips files that are not text.
+// syntax, in the form path:line: text. Files and lines that it did not search are named.
 func Search(ctx context.Context, root *os.Root, name, expr string) (string, error) {
 	re, err := naming.CompilePattern(expr)
 	if err != nil {
@@ -135,13 +137,32 @@ func Search(ctx context.Context, root *os.Root, name, expr string) (string, erro
 	}
 	var b strings.Builder
 	var long []string // lines too long for the pattern
-	err = walk(ctx, root, name, func(p string, d fs.DirEntry) error {
-		if !d.Type().IsRegular() {
+	var left []string // what was not searched
+	top := true
+	err = walk(ctx, root, name, func(p string, d fs.DirEntry, unread error) error {
+		asked := top
+		top = false
+		switch {
+		case unread != nil:
+			left = append(left, shownName(p)+"/ (cannot be read)")
+			return nil
+		case d.IsDir() && !asked && dependencies(p):
+			left = append(left, shownName(p)+"/ (third-party code)")
+			return nil
+		case d.Type()&fs.ModeSymlink != 0:
+			left = append(left, shownName(p)+" (link)")
+			return nil
+		case !d.Type().IsRegular() || strings.HasPrefix(d.Name(), temporary):
 			return nil
 		}
 		data, _, err := Read(root, p)
 		if err != nil {
-			return nil // not text
+			why, plain := strings.CutPrefix(err.Error(), p)
+			if !plain {
+				why = "its name has a line break"
+			}
+			left = append(left, fmt.Sprintf("%s (%s)", shownName(p), strings.TrimLeft(why, " :")))
+			return nil
 		}
 		lines := bufio.NewScanner(bytes.NewReader(data))
 		lines.Buffer(nil, Largest+1)
@@ -171,8 +192,16 @@ func Search(ctx context.Context, root *os.Root, name, expr string) (string, erro
 	if b.Len() == 0 {
 		b.WriteString("[no match]\n")
 	}
+	if n := len(left); n > 0 {
+		more := ""
+		if n > mostLeft {
+			more, left = fmt.Sprintf("; and %d more", n-mostLeft), left[:mostLeft]
+		}
+		long = append(long, fmt.Sprintf("[not searched: %s%s]\n", strings.Join(left, "; "), more))
+	}
 	return b.String() + strings.Join(long, ""), nil
 }
 
-// mostLong is how many lines that were too long are named.
-const mostLong = 5
+// mostLong is how many lines that were too long are named, and mostLeft how many files that were
+// not searched.
+const mostLong, mostLeft = 5, 10

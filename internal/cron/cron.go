@@ -109,32 +109,47 @@ func value(i int, text string) (int, error) {
 func has(set uint64, n int) bool { return set>>n&1 == 1 }
 
 // Next is the first time after t; zero: there is none. A time that the clock skips in spring
-// comes an hour later, and one that it has twice in autumn comes once.
-func (s *Schedule) Next(t time.Time) time.Time {
+// comes later by as much as it skips, and one that it has twice in autumn comes once.
+func (s *Schedule) Next(t time.Time) (next time.Time) {
 	const longest = 366 * 9 // days between two 29ths of February
-	first := t.In(s.zone)
-	for i := range longest {
-		y, m, d := first.Date()
+	y, m, d := t.In(s.zone).Date()
+	for i := -1; i < longest; i++ { // a time that is skipped may fall on the day after its own
+		found := !next.IsZero()
 		day := time.Date(y, m, d+i, 12, 0, 0, 0, s.zone) // at noon, which every day has
 		onDay, onWeekday := has(s.day, day.Day()), has(s.weekday, int(day.Weekday()))
-		if !has(s.month, int(day.Month())) || !s.either && (!onDay || !onWeekday) || s.either && !onDay && !onWeekday {
-			continue
+		if has(s.month, int(day.Month())) && (onDay && onWeekday || s.either && (onDay || onWeekday)) {
+			next = s.earliest(day, t, next)
 		}
-		var next time.Time
-		for hour := range 24 {
-			for minute := range 60 {
-				if !has(s.hour, hour) || !has(s.minute, minute) {
-					continue
-				}
-				at := time.Date(day.Year(), day.Month(), day.Day(), hour, minute, 0, 0, s.zone)
-				if at.After(t) && (next.IsZero() || at.Before(next)) {
-					next = at
-				}
-			}
-		}
-		if !next.IsZero() {
+		if found {
 			return next
 		}
 	}
-	return time.Time{}
+	return next
+}
+
+// earliest is the first time after t on a day, or next if that is earlier and not zero.
+func (s *Schedule) earliest(day, t, next time.Time) time.Time {
+	for hour := range 24 {
+		for minute := range 60 {
+			if !has(s.hour, hour) || !has(s.minute, minute) {
+				continue
+			}
+			at := s.at(day, hour, minute)
+			if at.After(t) && (next.IsZero() || at.Before(next)) {
+				next = at
+			}
+		}
+	}
+	return next
+}
+
+// at is a time of a day. For one that is skipped, [time.Date] uses the offset from before or from
+// after the change; this is the time by the one from before.
+func (s *Schedule) at(day time.Time, hour, minute int) time.Time {
+	wall := func(zone *time.Location, hour, minute int, day time.Time) time.Time {
+		return time.Date(day.Year(), day.Month(), day.Day(), hour, minute, 0, 0, zone)
+	}
+	at := wall(s.zone, hour, minute, day)
+	early := wall(time.UTC, hour, minute, day).Sub(wall(time.UTC, at.Hour(), at.Minute(), at))
+	return at.Add(max(0, early))
 }

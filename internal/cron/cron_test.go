@@ -1,6 +1,9 @@
 package cron
 
 import (
+	"archive/zip"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -56,5 +59,60 @@ func TestParseRefuses(t *testing.T) {
 		if _, err := Parse(expression, time.UTC); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, not %q", expression, err, want)
 		}
+	}
+}
+
+// In every zone of the database, a time in a gap comes later by its length, and one that comes
+// twice comes once.
+func TestZones(t *testing.T) {
+	root, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	names, err := zip.OpenReader(filepath.Join(strings.TrimSpace(string(root)), "lib", "time", "zoneinfo.zip"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer names.Close()
+	last := time.Date(2037, 1, 1, 0, 0, 0, 0, time.UTC)
+	gaps, folds := 0, 0
+	for _, f := range names.File {
+		zone, err := time.LoadLocation(f.Name)
+		if err != nil {
+			continue // a directory
+		}
+		for at := time.Date(2026, 1, 1, 0, 0, 0, 0, zone); ; {
+			_, change := at.ZoneBounds()
+			if change.IsZero() || change.After(last) {
+				break
+			}
+			_, before := change.Add(-time.Second).Zone()
+			_, after := change.Zone()
+			skipped := time.Duration(after-before) * time.Second
+			within := (skipped.Abs() / 2).Truncate(time.Minute)
+			clock := change.Add(min(skipped, 0) + within).UTC().Add(time.Duration(before) * time.Second) // as the clock would show
+			s, err := Parse(clock.Format("4 15 * * *"), zone)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []time.Time
+			for next := s.Next(change.Add(-4 * time.Hour)); next.Before(change.Add(6 * time.Hour)); next = s.Next(next) {
+				got = append(got, next)
+			}
+			switch first, second := change.Add(min(skipped, 0)+within), change.Add(within); {
+			case skipped > 0 && (len(got) != 1 || !got[0].Equal(second)):
+				t.Errorf("%s: %s comes at %v, want %v", f.Name, clock.Format("15:04"), got, second.In(zone))
+			case skipped < 0 && (len(got) != 1 || !got[0].Equal(first) && !got[0].Equal(second)):
+				t.Errorf("%s: %s comes at %v, want one of %v and %v", f.Name, clock.Format("15:04"), got, first.In(zone), second.In(zone))
+			}
+			if at = change; skipped > 0 {
+				gaps++
+			} else {
+				folds++
+			}
+		}
+	}
+	if gaps < 1000 || folds < 1000 {
+		t.Errorf("only %d gaps and %d folds were seen", gaps, folds)
 	}
 }

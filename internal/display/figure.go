@@ -47,20 +47,28 @@ func Duration(d time.Duration) string {
 	return s
 }
 
-// Spoken writes a duration as people say it: 30 minutes, 1 hour 30 minutes.
+// Spoken writes a duration as people say it, exactly: 30 minutes, 1 hour 30 minutes, 2.5 seconds.
 func Spoken(d time.Duration) string {
 	var words []string
 	for _, unit := range []struct {
 		of   time.Duration
 		noun string
-	}{{time.Hour, "hour"}, {time.Minute, "minute"}, {time.Second, "second"}} {
+	}{{time.Hour, "hour"}, {time.Minute, "minute"}} {
 		if n := int(d / unit.of); n > 0 {
 			words = append(words, Count(n, unit.noun))
 			d -= time.Duration(n) * unit.of
 		}
 	}
-	if d > 0 && len(words) == 0 {
-		return Lasting(d)
+	exact := func(of time.Duration) string {
+		return strconv.FormatFloat(float64(d)/float64(of), 'f', -1, 64)
+	}
+	switch {
+	case d == time.Second:
+		words = append(words, "1 second")
+	case d > time.Second, d > 0 && len(words) > 0:
+		words = append(words, exact(time.Second)+" seconds")
+	case d > 0:
+		return exact(time.Millisecond) + " ms"
 	}
 	return strings.Join(words, " ")
 }

@@ -45,7 +45,9 @@ func TestDollars(t *testing.T) {
 
 func TestSpoken(t *testing.T) {
 	for d, want := range map[time.Duration]string{
-		30 * time.Minute: "30 minutes", 90 * time.Minute: "1 hour 30 minutes", time.Second: "1 second", 1500 * time.Millisecond: "1 second", 20 * time.Millisecond: "20 ms",
+		30 * time.Minute: "30 minutes", 90 * time.Minute: "1 hour 30 minutes", time.Second: "1 second", 1500 * time.Millisecond: "1.5 seconds", 20 * time.Millisecond: "20 ms",
+		2500 * time.Millisecond: "2.5 seconds", 61 * time.Second: "1 minute 1 second", 59500 * time.Millisecond: "59.5 seconds",
+		time.Hour + 250*time.Millisecond: "1 hour 0.25 seconds", 1500 * time.Microsecond: "1.5 ms",
 	} {
 		if got := Spoken(d); got != want {
 			t.Errorf("%v is %q, want %q", d, got, want)

@@ -19,6 +19,12 @@ type Value = any
 type Env struct {
 	Values map[string]Value
 	Funcs  map[string]func(args []Value) (Value, error)
+
+	// Strict makes it an error to compare a value that is missing or null, except with
+	// null itself, to compare values of two types, and to take such a value for a
+	// condition. An && or || that one term decides has no error then, whatever the other
+	// terms are, after S. C. Kleene, On notation for ordinal numbers (1938).
+	Strict bool
 }
 
 // Check reports the first unknown name or function of n, with its column and
@@ -84,7 +90,7 @@ func Eval(n Node, env Env) (Value, error) {
 // true, false and null is an error.
 func Holds(n Node, env Env) (bool, error) {
 	v, err := Eval(n, env)
-	if err != nil || v == nil {
+	if err != nil || v == nil && !env.Strict {
 		return false, err
 	}
 	b, ok := v.(bool)
@@ -96,12 +102,17 @@ func Holds(n Node, env Env) (bool, error) {
 
 // all evaluates && over terms if unit is true, and || if it is false.
 func all(terms []Node, env Env, unit bool) (Value, error) {
+	var undecided error
 	for _, n := range terms {
-		if holds, err := Holds(n, env); err != nil || holds != unit {
+		holds, err := Holds(n, env)
+		switch {
+		case err != nil && env.Strict:
+			undecided = cmp.Or(undecided, err)
+		case err != nil || holds != unit:
 			return holds, err
 		}
 	}
-	return unit, nil
+	return unit, undecided
 }
 
 func lookup(n *Path, env Env) (Value, error) {
@@ -157,6 +168,11 @@ func compare(n *Compare, env Env) (Value, error) {
 	if err != nil {
 		return nil, err
 	}
+	if equality := n.Op == Eq || n.Op == Ne; env.Strict && !(equality && (isNull(n.X) || isNull(n.Y))) {
+		if err := matching(n, x, y); err != nil {
+			return nil, err
+		}
+	}
 	switch {
 	case n.Op == Eq:
 		return equal(x, y), nil
@@ -170,6 +186,24 @@ func compare(n *Compare, env Env) (Value, error) {
 		return nil, Errorf(n.Column(), "cannot order %s and %s with %s", describe(x), describe(y), n.Op)
 	}
 	return n.Op.Holds(c), nil
+}
+
+func isNull(n Node) bool {
+	_, is := n.(*Null)
+	return is
+}
+
+// matching returns an error for values that are missing or of two types.
+func matching(n *Compare, x, y Value) error {
+	switch {
+	case x == nil:
+		return Errorf(n.X.Column(), "%s is missing or null", n.X)
+	case y == nil:
+		return Errorf(n.Y.Column(), "%s is missing or null", n.Y)
+	case describe(x) != describe(y):
+		return Errorf(n.Column(), "%s is %s, and %s is %s", n.X, describe(x), n.Y, describe(y))
+	}
+	return nil
 }
 
 func order(x, y Value) (int, bool) {

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/cockroachdb/datadriven"
+
+	"github.com/pawl-run/pawl/internal/testkit/check"
 )
 
 // TestEval reads testdata/eval: "data" sets the values that names have, "eval"
@@ -23,9 +25,7 @@ func TestEval(t *testing.T) {
 			return ""
 		}
 		n, err := Parse(d.Input)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var v Value
 		switch d.Cmd {
 		case "eval":
@@ -60,9 +60,7 @@ func decode(t *testing.T, source string) map[string]Value {
 	d := json.NewDecoder(strings.NewReader(source))
 	d.UseNumber()
 	var v map[string]Value
-	if err := d.Decode(&v); err != nil {
-		t.Fatal(err)
-	}
+	must(t, d.Decode(&v))
 	return v
 }
 
@@ -73,9 +71,7 @@ func TestEvalGoNumbers(t *testing.T) {
 		`f == 0.1`, `f == 1e-1`, `i == 10.0`, `i > f`, `l == 4611686018427387904`, `l < 4611686018427387905`, `d > 1m`, `d == 1m30s`, `d != 90`,
 	} {
 		n, err := Parse(source)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if holds, err := Holds(n, env); err != nil || !holds {
 			t.Errorf("%s: %v, %v", source, holds, err)
 		}
@@ -164,3 +160,5 @@ func TestNearest(t *testing.T) {
 		t.Errorf("got %q, want nothing", got)
 	}
 }
+
+var must = check.Must

@@ -112,9 +112,7 @@ func TestPrintBuilt(t *testing.T) {
 				t.Errorf("got %s", got)
 			}
 			back, err := Parse(want)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if diff := cmp.Diff(n, back, ignoreSpelling, cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("parsed back (-built +parsed):\n%s", diff)
 			}

@@ -97,6 +97,15 @@ func bracket(n Node, least precedence) string {
 	return n.String()
 }
 
+// Quoted returns a list of strings as source, with commas between them.
+func Quoted(list []string) string {
+	all := make([]string, len(list))
+	for i, s := range list {
+		all[i] = Quote(s)
+	}
+	return strings.Join(all, ", ")
+}
+
 // Quote writes a string as a literal: in backquotes if it has a backslash and
 // they are possible, which is more readable for regular expressions, else in
 // double quotes. Invalid UTF-8 becomes U+FFFD.

@@ -40,14 +40,23 @@ func without(t *testing.T, format string, args ...any) {
 	t.Skipf(format, args...)
 }
 
-// TestImage follows the Dockerfile without Docker: it makes the files of the image, and in them
-// starts what the image starts, as the user of the image. The server runs an agent.
+// TestImage follows the Dockerfiles without Docker: it makes the files of the image, and in them
+// starts what the image starts, as the user of the image. The server runs an agent. That of a clone
+// builds the program, and that of a release gets it.
 func TestImage(t *testing.T) {
 	tr := repository(t)
 	if os.Getuid() != 0 {
 		without(t, "only root can change the root directory")
 	}
-	said, err := exec.CommandContext(t.Context(), "node", filepath.Join(tr.root, "testdata/image/read.js"), filepath.Join(tr.root, "deploy/Dockerfile")).Output()
+	work := filepath.Join(t.TempDir(), "image")
+	imageOf(t, tr, "Dockerfile", work, "")
+	imageOf(t, tr, "deploy/Dockerfile", "", filepath.Join(work, "usr/bin/pawl"))
+}
+
+// imageOf makes an image: its build stage in work; empty: the program is pawl.
+func imageOf(t *testing.T, tr *tree, dockerfile, work, pawl string) {
+	t.Helper()
+	said, err := exec.CommandContext(t.Context(), "node", filepath.Join(tr.root, "testdata/image/read.js"), filepath.Join(tr.root, dockerfile)).Output()
 	if err != nil {
 		without(t, "testdata/image/read.js: %v; npm ci in testdata/image installs what it needs", err)
 	}
@@ -56,23 +65,15 @@ func TestImage(t *testing.T) {
 		Problems     []string
 	}
 	if err := json.Unmarshal(said, &file); err != nil || len(file.Problems) > 0 {
-		t.Fatalf("deploy/Dockerfile: %v, %q", err, file.Problems)
+		t.Fatalf("%s: %v, %q", dockerfile, err, file.Problems)
 	}
-	pawl := filepath.Join(t.TempDir(), "pawl")
-	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-tags=clouds", "-ldflags=-s -w", "-o", pawl, "./cmd/pawl")
-	build.Dir, build.Env = tr.root, append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
-	}
-
 	root := t.TempDir()
 	run := &exec.Cmd{Env: []string{"PAWL_TOKEN=secret-of-the-test"}, SysProcAttr: &syscall.SysProcAttr{Chroot: root}}
-	follow(t, file.Instructions, root, pawl, run)
+	follow(t, file.Instructions, tr.root, root, work, pawl, run)
+	pawl = filepath.Join(root, "usr/bin/pawl")
 	for name, text := range map[string]string{"hello.yaml": "name: hello\nmodel: script:scripts/greet.yaml\nprompt: Greet.\n", "scripts/greet.yaml": "replies:\n  - text: Hello from the image.\n"} {
 		file := filepath.Join(root, "agents", name)
-		if err := write(file, text); err != nil {
-			t.Fatal(err)
-		}
+		must(t, write(file, text))
 	}
 	at := serve(t, run)
 	if answer, err := http.Get(at + "/healthz"); err != nil || answer.StatusCode != http.StatusOK { //nolint:bodyclose // the process ends
@@ -98,20 +99,26 @@ func write(file, text string) error {
 	return os.WriteFile(file, []byte(text), 0o644)
 }
 
-// follow makes the files of the last stage of a Dockerfile below root, and sets what it starts.
-func follow(t *testing.T, all []instruction, root, pawl string, run *exec.Cmd) {
+// follow makes the files of the last stage of a Dockerfile below root, with the build stage in work,
+// and sets what it starts.
+func follow(t *testing.T, all []instruction, repo, root, work, pawl string, run *exec.Cmd) {
 	t.Helper()
 	must := func(err error) {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 	}
 	must(os.Chmod(root, 0o755)) // as that of an image is
 	var made, entry, args []string
 	for _, i := range all {
 		switch i.Name {
-		case "RUN": // of which the directories that it makes count here
+		case "RUN": // of which, for a release, the directories that it makes count here
+			if work != "" {
+				c := exec.CommandContext(t.Context(), "sh", "-c", strings.ReplaceAll(strings.Join(i.Args, " "), "/image/", work+"/"))
+				c.Dir = repo
+				if out, err := c.CombinedOutput(); err != nil {
+					t.Fatalf("RUN %q: %v\n%s", i.Args, err, out)
+				}
+			}
 			for _, a := range i.Args {
 				if strings.HasPrefix(a, "/image/") {
 					made = append(made, a)
@@ -126,6 +133,9 @@ func follow(t *testing.T, all []instruction, root, pawl string, run *exec.Cmd) {
 				}
 			}
 			switch {
+			case from == ".": // the clone, where the commands run
+			case from == "/image/" && work != "":
+				must(exec.CommandContext(t.Context(), "cp", "-a", work+"/.", root).Run())
 			case from == "/image/" && to == "/":
 				for _, dir := range made {
 					dir = filepath.Join(root, strings.TrimPrefix(dir, from))
@@ -181,9 +191,7 @@ func follow(t *testing.T, all []instruction, root, pawl string, run *exec.Cmd) {
 func serve(t *testing.T, run *exec.Cmd) string {
 	t.Helper()
 	out, write, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	run.Stdout, run.Stderr = write, write
 	if err := run.Start(); err != nil {
 		t.Fatalf("%q: %v", run.Args, err)

@@ -119,17 +119,11 @@ func installed(t *testing.T, do func(...string) string, tags []string) {
 				archive = append(archive, ":!"+inner)
 			}
 		}
-		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Dir(at), 0o755))
 		do(archive...)
-		if err := os.WriteFile(filepath.Join(filepath.Dir(at), "list"), []byte(version+"\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(filepath.Dir(at), "list"), []byte(version+"\n"), 0o644))
 		for ending, text := range map[string]string{".mod": do("git", "show", tag+":"+path.Join(dir, "go.mod")), ".info": `{"Version":"` + version + `","Time":"2026-01-01T00:00:00Z"}`} {
-			if err := os.WriteFile(at+ending, []byte(text), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(at+ending, []byte(text), 0o644))
 		}
 	}
 	user := t.TempDir()

@@ -156,35 +156,3 @@ func TestPurity(t *testing.T) {
 		t.Error("no pure file was looked at")
 	}
 }
-
-func TestPurityCatches(t *testing.T) {
-	for _, c := range []struct {
-		text       string
-		pure, leaf bool // whether it may stand there
-	}{
-		{`import "os/exec"`, false, false},
-		{`import "net/http"`, false, false},
-		{`import "net/url"`, true, true},
-		{`import "sync"`, false, true},
-		{`import _ "github.com/spf13/cobra"`, false, true},
-		{`import . "time"`, false, false},
-		{"import \"time\"\nvar clock = time.Now", false, false},
-		{"import t \"time\"\nfunc f() { t.Sleep(1) }", false, false},
-		{"import \"context\"\nvar f = context.WithTimeout", false, false},
-		{"func f() { go f() }", false, true},
-		{"func f(c <-chan int) {}", false, true},
-		{"func f() { select {} }", false, true},
-		{"import \"context\"\nfunc f(ctx context.Context) { <-ctx.Done() }", false, true},
-		{"import \"time\"\nfunc f(at time.Time, d time.Duration) time.Time { return at.Add(d).UTC() }", true, true},
-		{"import \"context\"\ntype m interface{ stream(context.Context) error }", true, true},
-		{"import \"github.com/pawl-run/pawl/internal/wire\"\nvar x wire.Sum", true, true},
-		{"type clock struct{}\nfunc (clock) Now() int { return 1 }\nvar time clock\nvar x = time.Now()", true, true},
-	} {
-		fset, s := parseText(t, "synthetic.go", "package synthetic\n"+c.text+"\n")
-		for leaf, may := range map[bool]bool{false: c.pure, true: c.leaf} {
-			if found := impurities(fset, s, leaf); (len(found) == 0) != may {
-				t.Errorf("found %v, as a leaf: %v, want it to pass: %v\n%s", found, leaf, may, c.text)
-			}
-		}
-	}
-}

@@ -17,6 +17,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/pawl-run/pawl/internal/testkit/check"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write the pages of docs/reference again")
@@ -30,9 +32,7 @@ func TestReferencePages(t *testing.T) {
 		"docs/reference/go.md":     packagesPage(t, tr),
 	} {
 		if *rewrite {
-			if err := os.WriteFile(filepath.Join(tr.root, name), []byte(text), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(filepath.Join(tr.root, name), []byte(text), 0o644))
 		} else if tr.read(t, name) != text {
 			t.Errorf("%s is not current: go test ./internal/house -run TestReferencePages -rewrite", name)
 		}
@@ -99,18 +99,18 @@ func eventsPage(t *testing.T, tr *tree) string {
 	return b.String()
 }
 
-// fieldRows writes an item for each field that has a key; inline fields have those of their type.
+// fieldRows writes an item for each field that has a key; an embedded struct has those of its type.
 func fieldRows(b *strings.Builder, structs map[string]*ast.StructType, st *ast.StructType) {
 	for _, f := range st.Fields.List {
+		kind := types.ExprString(f.Type)
+		if embedded := structs[kind]; embedded != nil && f.Names == nil {
+			fieldRows(b, structs, embedded)
+		}
 		if f.Tag == nil {
 			continue
 		}
 		tag, _ := strconv.Unquote(f.Tag.Value)
-		key, options, _ := strings.Cut(reflect.StructTag(tag).Get("wire"), ",")
-		kind := types.ExprString(f.Type)
-		if inline := structs[kind]; inline != nil && strings.Contains(options, "inline") {
-			fieldRows(b, structs, inline)
-		} else if key != "" && key != "-" {
+		if key, _, _ := strings.Cut(reflect.StructTag(tag).Get("json"), ","); key != "" && key != "-" {
 			fmt.Fprintf(b, "- `%s` (`%s`)", key, kind)
 			if text := oneLine(prosed(f.Doc.Text() + " " + f.Comment.Text())); text != "" {
 				b.WriteString(": " + text)
@@ -142,9 +142,7 @@ func httpPage(t *testing.T, tr *tree) string {
 		Paths      map[string]map[string]json.RawMessage
 		Components struct{ Schemas map[string]*schema }
 	}
-	if err := json.Unmarshal([]byte(tr.read(t, "server/testdata/openapi.golden.json")), &d); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal([]byte(tr.read(t, "server/testdata/openapi.golden.json")), &d))
 	kind := func(s *schema) string {
 		switch {
 		case s.Ref != "":
@@ -160,9 +158,7 @@ func httpPage(t *testing.T, tr *tree) string {
 	for _, at := range slices.Sorted(maps.Keys(d.Paths)) {
 		for _, method := range slices.Sorted(maps.Keys(d.Paths[at])) {
 			var o operation
-			if err := json.Unmarshal(d.Paths[at][method], &o); err != nil {
-				t.Fatal(err)
-			}
+			must(t, json.Unmarshal(d.Paths[at][method], &o))
 			scope := "Needs no token."
 			for _, s := range o.Security {
 				if len(s["bearer"]) > 0 {
@@ -226,3 +222,5 @@ func packagesPage(t *testing.T, tr *tree) string {
 	}
 	return b.String()
 }
+
+var must = check.Must

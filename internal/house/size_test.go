@@ -8,11 +8,11 @@ import (
 
 // The budgets of the repository. They only go down: when one is full, something leaves.
 const (
-	mostLinesOfAll     = 126_600 // of Go, without tests and test kits
-	mostLinesOfLibrary = 83_360  // of these, in the module of the library
+	mostLinesOfAll     = 122_480 // of Go, without tests and test kits
+	mostLinesOfLibrary = 79_100  // of these, in the module of the library
 	mostLinesOfFix     = 6_600   // of these, in the module fix
-	mostLinesOfTests   = 99_900  // of tests and their kits
-	mostWords          = 69_600  // of Markdown
+	mostLinesOfTests   = 89_900  // of tests and their kits
+	mostWords          = 69_520  // of Markdown
 )
 
 // TestSize holds the budgets. A line of Go longer than 120 columns counts once for each

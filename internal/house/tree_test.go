@@ -123,9 +123,7 @@ func (t *tree) parse() error {
 func repository(t *testing.T) *tree {
 	t.Helper()
 	tr, err := load()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if len(tr.pkgs) == 0 || tr.pkgs[0].dir != "." {
 		t.Fatalf("no root package in %s: the walk went astray", tr.root)
 	}
@@ -139,15 +137,4 @@ func (t *tree) read(tb testing.TB, name string) string {
 		tb.Fatal(err)
 	}
 	return string(data)
-}
-
-// parseText makes a source of synthetic text, to show that a check catches what it is for.
-func parseText(t *testing.T, name, text string) (*token.FileSet, *source) {
-	t.Helper()
-	fset := token.NewFileSet()
-	file, err := parser.ParseFile(fset, name, text, parser.ParseComments|parser.SkipObjectResolution)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return fset, &source{name: name, dir: path.Dir(name), test: strings.HasSuffix(name, "_test.go"), ast: file}
 }

@@ -20,7 +20,7 @@ type Exchange struct {
 	maskableSum int // of Maskable, likewise
 }
 
-// A Exchanges holds the exchanges of a conversation, oldest first.
+// Exchanges holds the exchanges of a conversation, oldest first.
 type Exchanges []Exchange
 
 // Add appends an exchange.

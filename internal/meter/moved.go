@@ -1,6 +1,7 @@
 package meter
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -53,3 +54,68 @@ func hidden(id string, gone []string) bool {
 	}
 	return false
 }
+
+// Changed describes the difference between two measures for a person: the names
+// no longer open, those newly open and, if these are equal, the value. A nil
+// measure was not taken.
+func Changed(before, now *Measure) (what []string) {
+	switch {
+	case before == nil && now == nil:
+		return nil
+	case before == nil:
+		return []string{"the goal, which could not be measured then"}
+	case now == nil:
+		return []string{"the goal, which cannot be measured now"}
+	}
+	if gone := Apart(before.Open, now.Open); len(gone) > 0 {
+		what = append(what, "no longer open: "+some(gone))
+	}
+	if added := Apart(now.Open, before.Open); len(added) > 0 {
+		what = append(what, "newly open: "+some(added))
+	}
+	if what == nil && before.Value != now.Value {
+		what = []string{fmt.Sprintf("the metric, from %g to %g", before.Value, now.Value)}
+	}
+	return what
+}
+
+// mostShown is how many names are listed.
+const mostShown = 20
+
+// some lists the first names and counts the others.
+func some(names []string) string {
+	if len(names) <= mostShown {
+		return first(names)
+	}
+	return fmt.Sprintf("%s and %d more", first(names), len(names)-mostShown)
+}
+
+// Refute returns the text for a model that claims to be done while the goal is
+// not met. now is the latest measure, and measured reports whether the goal
+// could be measured since; base is the measure before the first turn, nil:
+// none.
+func Refute(goal string, base *Measure, now Measure, measured bool) string {
+	hint := "You said you are done, but the goal is not reached: " + goal + " does not hold"
+	if measured {
+		hint += fmt.Sprintf(" (metric is %g)", now.Value)
+	} else {
+		hint += " (it could not be measured)"
+	}
+	if open := first(now.Open); open != "" && !measured {
+		hint += ". Open when it was measured last: " + open
+	} else if open != "" {
+		hint += ". Still open: " + open
+	}
+	if base != nil {
+		if base.Value != now.Value {
+			hint += fmt.Sprintf(". At the start the metric was %g", base.Value)
+		}
+		if _, broke, _ := Moved(base.Open, now.Open); len(broke) > 0 {
+			hint += ". Not open at the start, and so broken since: " + first(broke)
+		}
+	}
+	return hint + ". Go on."
+}
+
+// first lists the first names of many.
+func first(names []string) string { return strings.Join(names[:min(len(names), mostShown)], ", ") }

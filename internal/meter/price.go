@@ -1,6 +1,12 @@
 package meter
 
-import "cmp"
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"math"
+	"strconv"
+)
 
 // Use is the tokens of model calls. Input counts all input, cached or not; the cached
 // parts are parts of it.
@@ -41,12 +47,12 @@ type Rates struct {
 
 // A Tier is the rates of requests with more input than From; zero: there are none.
 type Tier struct {
-	From       int     `wire:"from"`
-	Input      float64 `wire:"input"`
-	Output     float64 `wire:"output"`
-	CacheRead  float64 `wire:"cache_read,omit"`
-	CacheWrite float64 `wire:"cache_write,omit"`
-	CacheLong  float64 `wire:"cache_long,omit"`
+	From       int     `json:"from" such:"200000" about:"input tokens, cached or not, before these prices apply"`
+	Input      float64 `json:"input" such:"2.0" about:"input"`
+	Output     float64 `json:"output" such:"6.0" about:"output"`
+	CacheRead  float64 `json:"cache_read,omitzero" usual:"as input" about:"input from the provider's cache"`
+	CacheWrite float64 `json:"cache_write,omitzero" usual:"as input" about:"input written to the cache"`
+	CacheLong  float64 `json:"cache_long,omitzero" usual:"nothing is kept" about:"input written to the cache for an hour"`
 }
 
 // Cost is what one request cost in dollars.
@@ -81,4 +87,37 @@ func (p Rates) Most(input int, adds Use, long bool) (in, out float64) {
 		p.CacheLong, t.CacheLong = 0, 0
 	}
 	return float64(input)*max(p.Input, p.CacheWrite, p.CacheLong, t.Input, t.CacheWrite, t.CacheLong)/1e6 + p.fees(adds), max(p.Output, t.Output)
+}
+
+// Dollars rounds an amount to billionths of a dollar, the lowest price of a
+// token, so that a sum of prices prints as an exact decimal.
+func Dollars(amount float64) float64 {
+	if math.Abs(amount) >= 1e6 { // a larger float has no such digits
+		return amount
+	}
+	return math.Round(amount*1e9)/1e9 + 0 // adding 0 removes a negative zero
+}
+
+// A Decimal is a number that prints, also in JSON, with at most nine decimals
+// and never with an exponent.
+type Decimal float64
+
+// String returns the number in full.
+func (d Decimal) String() string { return string(d.append(nil)) }
+
+func (d Decimal) append(b []byte) []byte {
+	was := len(b)
+	b = strconv.AppendFloat(b, Dollars(float64(d)), 'f', -1, 64)
+	if point := bytes.IndexByte(b[was:], '.'); point >= 0 && len(b)-was-point > 10 {
+		b = strconv.AppendFloat(b[:was], float64(d), 'f', 9, 64)
+	}
+	return b
+}
+
+// MarshalJSON writes the number in full.
+func (d Decimal) MarshalJSON() ([]byte, error) {
+	if f := float64(d); math.IsNaN(f) || math.IsInf(f, 0) {
+		return nil, errors.New("JSON has no number " + strconv.FormatFloat(f, 'g', -1, 64))
+	}
+	return d.append(nil), nil
 }

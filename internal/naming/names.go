@@ -51,3 +51,20 @@ func (n Enum[T]) Parse(s string) (T, error) {
 	}
 	return 0, fmt.Errorf("%s %q is not one of %s", n.what, s, strings.Join(n.list, ", "))
 }
+
+// OfMachine reports whether a tool belongs to the machine, whose tools have no effect outside
+// the run.
+func OfMachine(tool string) bool { return strings.HasPrefix(tool, "__") }
+
+// Also adds a reason to others, with a semicolon between them, if it is missing: the machine
+// calls policies until none of them adds anything.
+func Also(reasons, why string) string {
+	const between = "; "
+	switch {
+	case why == "" || strings.Contains(between+reasons+between, between+why+between):
+		return reasons
+	case reasons == "":
+		return why
+	}
+	return reasons + between + why
+}

@@ -23,8 +23,8 @@ type Cage struct {
 	Files []Files
 	// NoNetwork forbids connections of any kind.
 	NoNetwork bool
-	// Memory is the most bytes of private memory of each process; zero is
-	// unlimited.
+	// Memory is the most bytes of memory of the command and all that it starts, or
+	// without control groups of each process; zero is unlimited.
 	Memory int64
 	// Processes is the most simultaneous processes and threads; zero is
 	// unlimited.
@@ -154,7 +154,7 @@ func (c Cage) clauses(one func(what, by string) string, m *means) string {
 		parts = append(parts, one("network: none", m.network))
 	}
 	if c.Memory > 0 {
-		parts = append(parts, one(fmt.Sprintf("memory: %d bytes a process", c.Memory), m.memory))
+		parts = append(parts, one(fmt.Sprintf("memory: %d bytes", c.Memory), m.memory))
 	}
 	if c.Processes > 0 {
 		parts = append(parts, one(fmt.Sprintf("processes: %d", c.Processes), m.processes))

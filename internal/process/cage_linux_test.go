@@ -58,7 +58,7 @@ func TestMissing(t *testing.T) {
 		machine.landlock = func() int { return c.has.landlock }
 		machine.filters = func() bool { return c.has.filters }
 		machine.starts = func(uintptr) bool { return c.has.namespace }
-		machine.groups = func() string { return c.has.groups }
+		machine.groups = func(string) string { return c.has.groups }
 		machine.root = func() bool { return c.has.root }
 		err := all.Missing()
 		if (err == nil) != (len(c.want) == 0) {
@@ -79,7 +79,7 @@ func TestMissing(t *testing.T) {
 		}
 	}
 	machine.landlock, machine.starts, machine.root = func() int { return 3 }, func(uintptr) bool { return false }, func() bool { return false }
-	if got := all.Describe(); !strings.HasSuffix(got, "network: none (seccomp); memory: 1073741824 bytes a process (rlimit); processes: 64 (rlimit in a user namespace)") ||
+	if got := all.Describe(); !strings.HasSuffix(got, "network: none (seccomp); memory: 1073741824 bytes (rlimit, seccomp); processes: 64 (rlimit in a user namespace)") ||
 		!strings.HasPrefix(got, "privileges: none (no_new_privs, capabilities dropped); files: read [.], write [] (landlock, seccomp); ") {
 		t.Error(got)
 	}

@@ -17,9 +17,7 @@ import (
 func calls(t *testing.T) process.CallDir {
 	t.Helper()
 	d, err := process.OpenCallDir(filepath.Join(t.TempDir(), "calls of mine"), "r")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return d
 }
 
@@ -28,9 +26,7 @@ var first = process.Attempt{Run: "r", Call: "c_1", Key: "r/c_1", Number: 1}
 func settle(t *testing.T, d process.CallDir) process.Fate {
 	t.Helper()
 	fate, err := d.Settle(first)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return fate
 }
 
@@ -60,9 +56,7 @@ func TestFate(t *testing.T) {
 		t.Errorf("looking found %+v, %v", fate, err)
 	}
 	f, err := d.Begin(first, time.Minute)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	self, err := process.Self()
 	if err == nil {
 		err = f.Running(self)
@@ -73,9 +67,7 @@ func TestFate(t *testing.T) {
 	if _, err := d.Begin(first, 0); err == nil {
 		t.Error("it begins twice")
 	}
-	if err := f.End(&process.Outcome{Code: 3}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, f.End(&process.Outcome{Code: 3}))
 	for range 2 { // before and after the lock is released
 		if fate := settle(t, d); fate.Running || fate.Outcome == nil || fate.Outcome.Code != 3 || fate.Process != self.String() {
 			t.Errorf("at the end: %+v", fate)
@@ -186,5 +178,12 @@ func TestInterrupted(t *testing.T) {
 		if got := [2]bool{o.Interrupted(), o.NotStarted()}; got != want {
 			t.Errorf("%+v: %v, want %v", o, got, want)
 		}
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -26,9 +26,10 @@ const reportFD = 3
 // step is the input of the step.
 type step struct {
 	Cage    Cage
-	Program bool   // the program may be read and executed wherever it is
-	Cgroup  string // the directory of the control group to join; empty: none
-	NoTCP   bool
+	Program bool     // the program may be read and executed wherever it is
+	Cgroups []string // the directories of the control groups to join
+	Counted bool     // one of them counts processes
+	Weighed bool     // one of them counts memory
 }
 
 // Report says why the command was not started: the errno of the exec, or
@@ -72,11 +73,11 @@ func become(told, path string, argv []string) Report {
 	if s.Cage.Memory > 0 {
 		quiet()
 	}
-	cgroup := -1
-	if s.Cgroup != "" {
+	groups := make([]int, len(s.Cgroups))
+	for i, group := range s.Cgroups {
 		var err error
-		if cgroup, err = unix.Open(s.Cgroup+"/cgroup.procs", unix.O_WRONLY|unix.O_CLOEXEC, 0); err != nil {
-			return Report{Reason: fmt.Sprintf("its control group %s cannot be joined: %v", s.Cgroup, err)}
+		if groups[i], err = unix.Open(group+"/cgroup.procs", unix.O_WRONLY|unix.O_CLOEXEC, 0); err != nil {
+			return Report{Reason: fmt.Sprintf("its control group %s cannot be joined: %v", group, err)}
 		}
 	}
 	// The parent has marked its own descriptors; this marks the one it passed,
@@ -91,12 +92,12 @@ func become(told, path string, argv []string) Report {
 	}
 	// This comes last, because this program has more threads than the command
 	// may have.
-	if cgroup >= 0 {
-		if _, err := unix.Write(cgroup, []byte("0")); err != nil {
-			return Report{Reason: fmt.Sprintf("its control group %s cannot be joined: %v", s.Cgroup, err)}
+	for i, group := range groups {
+		if _, err := unix.Write(group, []byte("0")); err != nil {
+			return Report{Reason: fmt.Sprintf("its control group %s cannot be joined: %v", s.Cgroups[i], err)}
 		}
 	}
-	if n := s.Cage.Processes; n > 0 && s.Cgroup == "" {
+	if n := s.Cage.Processes; n > 0 && !s.Counted {
 		if err := limit(unix.RLIMIT_NPROC, uint64(n)); err != nil {
 			return Report{Reason: fmt.Sprintf("its processes cannot be limited: %v", err)}
 		}
@@ -147,17 +148,20 @@ func (s *step) confine(path string) error {
 	if err := unix.Capset(&header, &none[0]); err != nil {
 		return fmt.Errorf("its privileges cannot be dropped: %w", err)
 	}
-	filter := program(s.Cage.rules())
+	filter := program(s.Cage.rules(s.Weighed))
 	if m := s.Cage.Memory; m > 0 {
 		// This comes late; see quiet. The filter would refuse it. Do not limit the address
 		// space, of which garbage collectors reserve far more than they use. Files may
-		// be memory too: in /dev/shm, or without a name.
-		if err := errors.Join(limit(unix.RLIMIT_DATA, uint64(m)), limit(unix.RLIMIT_FSIZE, uint64(m))); err != nil {
+		// be memory too: in /dev/shm, or without a name. RLIMIT_DATA counts no stack.
+		if err := errors.Join(limit(unix.RLIMIT_STACK, uint64(min(m, mostStack))), limit(unix.RLIMIT_DATA, uint64(m)), limit(unix.RLIMIT_FSIZE, uint64(m))); err != nil {
 			return fmt.Errorf("its memory cannot be limited: %w", err)
 		}
 	}
 	return install(filter)
 }
+
+// mostStack is the limit of a stack, which is the usual one.
+const mostStack = 8 << 20
 
 // temporary are the variables that name the private directory of a command
 // whose files are caged.

@@ -152,9 +152,7 @@ func fail(err error) {
 // helper is the command that plays a part.
 func helper(t testing.TB, part, arg string) Command {
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return Command{
 		Argv: []string{self},
 		// Under the race detector a program would wait a second before it exits.

@@ -15,9 +15,7 @@ import (
 
 func TestSelfIsAlive(t *testing.T) {
 	self, err := Self()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if self.PID != os.Getpid() || !self.Alive() || self.Gone() {
 		t.Errorf("%v: alive %v, gone %v", self, self.Alive(), self.Gone())
 	}
@@ -51,19 +49,13 @@ func TestGone(t *testing.T) {
 	c := helper(t, "hang", "")
 	cmd := exec.Command(c.Argv[0])
 	cmd.Env = c.Env
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cmd.Start())
 	id, err := Identify(cmd.Process.Pid)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if !id.Alive() || id.Gone() {
 		t.Errorf("running: alive %v, gone %v", id.Alive(), id.Gone())
 	}
-	if err := cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cmd.Process.Kill())
 	for deadline := time.Now().Add(time.Minute); !id.Gone(); {
 		if time.Now().After(deadline) {
 			t.Fatal("a zombie is not gone")
@@ -85,16 +77,10 @@ func TestEndOrphan(t *testing.T) {
 	cmd := exec.Command(c.Argv[0])
 	cmd.Env, cmd.SysProcAttr = c.Env, &syscall.SysProcAttr{Setsid: true}
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, cmd.Start())
 	id, err := Identify(cmd.Process.Pid)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := io.ReadFull(out, make([]byte, len("stubborn 0\ndeaf 1\n"))); err != nil {
 		t.Fatal(err)
 	}
@@ -103,9 +89,7 @@ func TestEndOrphan(t *testing.T) {
 	if err := reused.End(time.Millisecond); err != nil || id.Gone() {
 		t.Fatalf("ended a process that was not meant, or %v", err)
 	}
-	if err := id.End(50 * time.Millisecond); err != nil {
-		t.Fatal(err)
-	}
+	must(t, id.End(50*time.Millisecond))
 	if left := members(id.PID); len(left) > 0 || !id.Gone() {
 		t.Errorf("left: %v", left)
 	}

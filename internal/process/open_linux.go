@@ -18,7 +18,7 @@ var machine = struct {
 	landlock func() int
 	filters  func() bool
 	starts   func(namespaces uintptr) bool
-	groups   func() string
+	groups   func(controller string) string
 	root     func() bool
 }{landlockVersion, filters, starts, groups, func() bool { return os.Getuid() == 0 }}
 
@@ -49,7 +49,7 @@ func (c Cage) Missing() error {
 
 // means returns the names of what would enforce each part.
 func (c Cage) means() means {
-	m := means{privileges: "no_new_privs, capabilities dropped", files: "landlock, seccomp", network: "seccomp", memory: "rlimit", processes: "rlimit in a user namespace"}
+	m := means{privileges: "no_new_privs, capabilities dropped", files: "landlock, seccomp", network: "seccomp", memory: "rlimit, seccomp", processes: "rlimit in a user namespace"}
 	if c.namespaces()&unix.CLONE_NEWNET != 0 {
 		m.network += ", network namespace"
 	}
@@ -58,6 +58,9 @@ func (c Cage) means() means {
 	}
 	if machine.root() {
 		m.processes = "pids control group"
+	}
+	if machine.groups("memory") != "" {
+		m.memory = "memory control group, rlimit"
 	}
 	return m
 }
@@ -71,12 +74,24 @@ const (
 // counter returns how processes are limited here; zero: not possible.
 func (c Cage) counter() int {
 	switch {
-	case machine.root() && machine.groups() != "":
+	case machine.root() && machine.groups("pids") != "":
 		return inGroup
 	case !machine.root() && machine.starts(unix.CLONE_NEWUSER):
 		return inNamespace
 	}
 	return 0
+}
+
+// limited returns the control groups of the command, by their parents.
+func (c Cage) limited() map[string][]setting {
+	all := map[string][]setting{}
+	if c.Processes > 0 && c.counter() == inGroup {
+		all[machine.groups("pids")] = settings("pids", int64(c.Processes))
+	}
+	if dir := machine.groups("memory"); c.Memory > 0 && dir != "" {
+		all[dir] = append(all[dir], settings("memory", c.Memory)...)
+	}
+	return all
 }
 
 // namespaces returns the namespaces of the command.
@@ -147,9 +162,9 @@ type Opening struct {
 	// to execute and the command's argv.
 	Argv []string
 	// Attr has the attributes for starting it.
-	Attr  *syscall.SysProcAttr
-	dir   string // the command's private directory; empty: none
-	group string
+	Attr   *syscall.SysProcAttr
+	dir    string // the command's private directory; empty: none
+	groups []string
 }
 
 // Open prepares the cage, whose files are absolute, for one command. With
@@ -169,13 +184,14 @@ func (c Cage) Open(program bool) (*Opening, error) {
 		o.dir = dir
 		s.Cage = c.changed(func(f Files) Files { return Files{f.Read, slices.Concat(f.Write, []string{dir})} })
 	}
-	if c.Processes > 0 && c.counter() == inGroup {
-		group, err := makeGroup(c.Processes)
+	for dir, limits := range c.limited() {
+		group, err := makeGroup(dir, limits)
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("its cage: %w", err), o.Close())
 		}
-		o.group, s.Cgroup = group, group
+		o.groups = append(o.groups, group)
 	}
+	s.Cgroups, s.Counted, s.Weighed = o.groups, c.counter() == inGroup, machine.groups("memory") != ""
 	told, err := json.Marshal(s)
 	if err != nil {
 		return nil, errors.Join(err, o.Close())
@@ -199,8 +215,8 @@ func (o *Opening) Close() error {
 	if o.dir != "" {
 		errs = append(errs, os.RemoveAll(o.dir))
 	}
-	if o.group != "" {
-		errs = append(errs, removeGroup(o.group))
+	for _, group := range o.groups {
+		errs = append(errs, removeGroup(group))
 	}
 	return errors.Join(errs...)
 }

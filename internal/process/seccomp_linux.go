@@ -36,7 +36,7 @@ const (
 )
 
 // A rule refuses a system call, unless each of the arguments it checks has one
-// of the allowed values.
+// of the allowed values, or none of the others.
 type rule struct {
 	call   uint32
 	errno  unix.Errno
@@ -47,18 +47,19 @@ type allowed struct {
 	argument uint32
 	mask     uint32 // bits to compare; zero: all
 	values   []uint32
+	but      bool // the values are those that are not allowed
 }
 
 // onItself are the calls that change another process by id and that Landlock does
 // not restrict. The id 0 is the calling thread.
 var onItself = []rule{
-	{unix.SYS_PRLIMIT64, unix.EPERM, []allowed{{0, 0, []uint32{0}}}},
-	{unix.SYS_SCHED_SETSCHEDULER, unix.EPERM, []allowed{{0, 0, []uint32{0}}}},
-	{unix.SYS_SCHED_SETPARAM, unix.EPERM, []allowed{{0, 0, []uint32{0}}}},
-	{unix.SYS_SCHED_SETATTR, unix.EPERM, []allowed{{0, 0, []uint32{0}}}},
-	{unix.SYS_SCHED_SETAFFINITY, unix.EPERM, []allowed{{0, 0, []uint32{0}}}},
-	{unix.SYS_SETPRIORITY, unix.EPERM, []allowed{{0, 0, []uint32{unix.PRIO_PROCESS}}, {1, 0, []uint32{0}}}},
-	{unix.SYS_IOPRIO_SET, unix.EPERM, []allowed{{0, 0, []uint32{ioprioProcess}}, {1, 0, []uint32{0}}}},
+	{unix.SYS_PRLIMIT64, unix.EPERM, []allowed{{values: []uint32{0}}}},
+	{unix.SYS_SCHED_SETSCHEDULER, unix.EPERM, []allowed{{values: []uint32{0}}}},
+	{unix.SYS_SCHED_SETPARAM, unix.EPERM, []allowed{{values: []uint32{0}}}},
+	{unix.SYS_SCHED_SETATTR, unix.EPERM, []allowed{{values: []uint32{0}}}},
+	{unix.SYS_SCHED_SETAFFINITY, unix.EPERM, []allowed{{values: []uint32{0}}}},
+	{unix.SYS_SETPRIORITY, unix.EPERM, []allowed{{values: []uint32{unix.PRIO_PROCESS}}, {argument: 1, values: []uint32{0}}}},
+	{unix.SYS_IOPRIO_SET, unix.EPERM, []allowed{{values: []uint32{ioprioProcess}}, {argument: 1, values: []uint32{0}}}},
 }
 
 const ioprioProcess = 1 // IOPRIO_WHO_PROCESS; see ioprio_set(2)
@@ -73,13 +74,40 @@ var shared = []uint32{
 	unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_KEYCTL,
 }
 
-// rules returns the rules of the cage. A cage of files or without a network
+// outward are the calls by which a command would stop or watch what others do with a
+// file, and those that make a user namespace, in which it would have privileges. The
+// flags of clone3 cannot be seen; programs then use clone.
+var outward = []rule{
+	{unix.SYS_FCNTL, unix.EPERM, []allowed{{argument: 1, values: []uint32{unix.F_SETLEASE, setDelegation}, but: true}}},
+	{call: unix.SYS_FANOTIFY_INIT, errno: unix.EPERM},
+	{unix.SYS_UNSHARE, unix.EPERM, []allowed{{argument: 0, mask: unix.CLONE_NEWUSER, values: []uint32{0}}}},
+	{unix.SYS_CLONE, unix.EPERM, []allowed{{argument: 0, mask: unix.CLONE_NEWUSER, values: []uint32{0}}}},
+	{call: unix.SYS_CLONE3, errno: unix.ENOSYS},
+}
+
+const setDelegation = 1024 + 16 // F_SETDELEG, of Linux 6.19
+
+// uncounted are the kinds of memory that no limit of a process counts: what grows as a
+// stack does, what is shared without a file, and files without a name.
+var uncounted = []rule{
+	{unix.SYS_MMAP, unix.ENOMEM, []allowed{
+		{argument: 3, mask: unix.MAP_GROWSDOWN, values: []uint32{0}},
+		{argument: 3, mask: unix.MAP_TYPE | unix.MAP_ANONYMOUS, values: []uint32{unix.MAP_SHARED | unix.MAP_ANONYMOUS, unix.MAP_SHARED_VALIDATE | unix.MAP_ANONYMOUS}, but: true},
+	}},
+	{call: unix.SYS_MEMFD_CREATE, errno: unix.ENOSYS},
+	{call: unix.SYS_MEMFD_SECRET, errno: unix.ENOSYS},
+}
+
+// rules returns the rules of the cage, whose memory a control group counts if weighed. A cage of files or without a network
 // above all excludes the Unix sockets of the user's other programs, such as
 // Docker, D-Bus and an SSH agent, which Landlock does not restrict. A socket
 // pair is connected only to onItself, except a pair of datagram sockets, which
 // can send to any address.
-func (c Cage) rules() []rule {
-	all := slices.Clone(onItself)
+func (c Cage) rules(weighed bool) []rule {
+	all := slices.Concat(onItself, outward)
+	if c.Memory > 0 && !weighed {
+		all = append(all, uncounted...)
+	}
 	for _, call := range shared {
 		all = append(all, rule{call: call, errno: unix.ENOSYS})
 	}
@@ -88,10 +116,10 @@ func (c Cage) rules() []rule {
 	}
 	socket := rule{call: unix.SYS_SOCKET, errno: unix.EACCES}
 	if !c.NoNetwork {
-		socket.unless = []allowed{{0, 0, []uint32{unix.AF_INET, unix.AF_INET6, unix.AF_NETLINK}}}
+		socket.unless = []allowed{{values: []uint32{unix.AF_INET, unix.AF_INET6, unix.AF_NETLINK}}}
 	}
 	return append(all, socket,
-		rule{unix.SYS_SOCKETPAIR, unix.EACCES, []allowed{{0, 0, []uint32{unix.AF_UNIX}}, {1, socketType, []uint32{unix.SOCK_STREAM, unix.SOCK_SEQPACKET}}}},
+		rule{unix.SYS_SOCKETPAIR, unix.EACCES, []allowed{{values: []uint32{unix.AF_UNIX}}, {argument: 1, mask: socketType, values: []uint32{unix.SOCK_STREAM, unix.SOCK_SEQPACKET}}}},
 		rule{call: unix.SYS_IO_URING_SETUP, errno: unix.ENOSYS}) // it creates sockets
 }
 
@@ -134,9 +162,15 @@ func program(rules []rule) []unix.SockFilter {
 				body = append(body, unix.SockFilter{Code: unix.BPF_ALU | unix.BPF_AND | unix.BPF_K, K: a.mask})
 			}
 			for i, v := range a.values {
-				body = append(body, equal(v, len(a.values)-i, 0))
+				if a.but {
+					body = append(body, equal(v, 0, 1), refuse(r.errno))
+				} else {
+					body = append(body, equal(v, len(a.values)-i, 0))
+				}
 			}
-			body = append(body, refuse(r.errno))
+			if !a.but {
+				body = append(body, refuse(r.errno))
+			}
 		}
 		if r.unless == nil {
 			body = append(body, refuse(r.errno))

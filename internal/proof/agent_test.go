@@ -270,10 +270,10 @@ func (w *world) give(e *engine.Engine, p pawl.Pending) error {
 	switch p.Kind {
 	case "doubt":
 		if w.happened(p.Run, p.Call) == (w.sabotage == "lie") {
-			return e.Resolve(ctx, p.Run, p.Call, "boss", engine.Resolution{DidNotHappen: true})
+			return e.Resolve(ctx, p.Run, p.Call, "boss", engine.DidNotHappen())
 		}
 		out := hand{}.result(pawl.Invocation{Call: p.Call})
-		return e.Resolve(ctx, p.Run, p.Call, "boss", engine.Resolution{Happened: out.JSON})
+		return e.Resolve(ctx, p.Run, p.Call, "boss", engine.Happened(out.JSON))
 	case "approval":
 		return e.Approve(ctx, p.Run, p.Call, "boss", nil)
 	case "input":

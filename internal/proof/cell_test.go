@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/testkit/check"
 )
 
 // A shot is where, or when, a process is killed.
@@ -283,10 +284,4 @@ func newCell(t *testing.T) *cell {
 	return &cell{world: world{dir: t.TempDir()}}
 }
 
-// must ends a test at an error that it does not expect.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = check.Must

@@ -1,7 +1,6 @@
 package redact
 
 import (
-	"bytes"
 	"strings"
 
 	"github.com/pawl-run/pawl/internal/wire"
@@ -47,64 +46,55 @@ func Strings(raw []byte, f func(string) string) []byte {
 }
 
 // edit returns a document with texts in place of the keys and values that the
-// functions change. value is asked for each, with its kind as [wire.Reader.Kind]
-// has it, the key it stands under, directly or in a list, and the text of a string
-// or number. What is no JSON is a key.
+// functions change. value is asked for each, with its kind as [wire.Token] has it, the
+// key it stands under, directly or in a list, and the text of a string or number. What
+// is no JSON is a key.
 func edit(raw []byte, key func(string) string, value func(kind byte, under, text string) string) []byte {
-	e := editor{Reader: wire.NewReader(raw), raw: raw, key: key, value: value}
-	if e.next(""); e.Done() != nil {
+	if wire.Check(raw, 0) != nil {
 		return []byte(key(string(raw)))
 	}
-	if e.out == nil {
+	var out []byte
+	rest := 0 // what of raw is not yet in out
+	put := func(from, to int, text string) {
+		out = append(append(out, raw[rest:from]...), wire.Quote(text)...)
+		rest = to
+	}
+	under, outer := "", []string(nil) // the key of the present value, and those of the values around it
+	within, from := 0, 0              // the depth in an object or array that is replaced, and where it begins
+	for t := range wire.Tokens(raw) {
+		opens, closes := t.Kind == '{' || t.Kind == '[', t.Kind == '}' || t.Kind == ']'
+		switch {
+		case opens && within > 0:
+			within++
+		case closes && within > 0:
+			if within--; within == 0 {
+				put(from, t.End, value(raw[from], under, ""))
+			}
+		case within > 0:
+		case closes:
+			under, outer = outer[len(outer)-1], outer[:len(outer)-1]
+		case t.Kind == 'k':
+			now := key(t.Text)
+			if now != t.Text {
+				put(t.Start, t.End, now)
+			}
+			under = now // as it will be read
+		case opens && value(t.Kind, under, "") != "":
+			within, from = 1, t.Start
+		case opens:
+			outer = append(outer, under)
+		default:
+			text := t.Text
+			if t.Kind != '"' && t.Kind != '0' {
+				text = ""
+			}
+			if now := value(t.Kind, under, text); now != text {
+				put(t.Start, t.End, now)
+			}
+		}
+	}
+	if out == nil {
 		return raw
 	}
-	return append(e.out, raw[e.rest:]...)
-}
-
-type editor struct {
-	wire.Reader
-	raw, out []byte
-	rest     int // what of raw is not yet in out
-	key      func(string) string
-	value    func(kind byte, under, text string) string
-}
-
-func (e *editor) put(from, to int, text string) {
-	e.out = append(append(e.out, e.raw[e.rest:from]...), wire.Quote(text)...)
-	e.rest = to
-}
-
-func (e *editor) next(under string) {
-	from, kind, text := e.Offset(), e.Kind(), ""
-	switch kind {
-	case '"':
-		text = e.String()
-	case '0':
-		text = string(e.Number())
-	}
-	if now := e.value(kind, under, text); now != text {
-		if kind != '"' && kind != '0' {
-			e.Skip()
-		}
-		e.put(from, e.Offset(), now)
-		return
-	}
-	switch kind {
-	case '{':
-		for e.Open(); e.More(); {
-			from, key := e.Offset(), string(e.Key())
-			now := e.key(key)
-			if now != key {
-				e.put(from, from+len(bytes.TrimRight(e.raw[from:e.Offset()], ": \t\r\n")), now)
-			}
-			e.next(now) // as it will be read
-		}
-	case '[':
-		for e.List(); e.Element(); {
-			e.next(under)
-		}
-	case '"', '0':
-	default:
-		e.Skip()
-	}
+	return append(out, raw[rest:]...)
 }

@@ -9,7 +9,10 @@
 // Both are deterministic and take time linear in the text.
 package redact
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Marker stands where Text and JSON took something out.
 const Marker = "[redacted]"
@@ -33,18 +36,13 @@ func once(s string) string {
 		return s
 	}
 	spans := merge(Tokens(s), assigned(s))
-	if len(spans) == 0 {
-		return s
-	}
 	var b strings.Builder
 	rest := 0
 	for _, span := range spans {
-		b.WriteString(s[rest:span.Start])
-		b.WriteString(Marker)
+		b.WriteString(s[rest:span.Start] + Marker)
 		rest = span.End
 	}
-	b.WriteString(s[rest:])
-	return b.String()
+	return b.String() + s[rest:]
 }
 
 // A Span is a piece of a text that looks like a secret, and what it looks like.
@@ -53,19 +51,11 @@ type Span struct {
 	Start, End int
 }
 
-// merge joins two ordered lists of spans; those that overlap become one.
-func merge(a, b []Span) []Span {
-	if len(a) == 0 {
-		return b
-	}
-	all := make([]Span, 0, len(a)+len(b))
-	for len(a) > 0 || len(b) > 0 {
-		var next Span
-		if len(b) == 0 || len(a) > 0 && a[0].Start <= b[0].Start {
-			next, a = a[0], a[1:]
-		} else {
-			next, b = b[0], b[1:]
-		}
+// merge joins two lists of spans in order; those that overlap become one.
+func merge(a, b []Span) (all []Span) {
+	both := append(a, b...)
+	slices.SortStableFunc(both, func(a, b Span) int { return a.Start - b.Start })
+	for _, next := range both {
 		if n := len(all); n > 0 && next.Start < all[n-1].End {
 			all[n-1].End = max(all[n-1].End, next.End)
 			continue

@@ -1,5 +1,5 @@
 // Package retry distinguishes temporary failures to reach a service, which are retried unchanged, from other
-// errors, and waits before the next attempt.
+// errors, and waits before the next attempt. It says of a call that failed whether it took place.
 package retry
 
 import "errors"

@@ -12,6 +12,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/sheet"
+	"github.com/pawl-run/pawl/internal/testkit/check"
 	"github.com/pawl-run/pawl/internal/testkit/fakeprovider"
 	"github.com/pawl-run/pawl/model/anthropic"
 	"github.com/pawl-run/pawl/model/google"
@@ -114,9 +115,7 @@ func TestLive(t *testing.T) {
 		}
 	}
 	outcomes, err := tried(t.Context(), "sheet.json", time.Now().UTC().Format(time.DateOnly), hosts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for name, outcome := range outcomes {
 		t.Logf("%s: %s", name, outcome)
 	}
@@ -126,21 +125,15 @@ func TestLive(t *testing.T) {
 // what each said is in its row, and the sheet is otherwise as it was.
 func TestTried(t *testing.T) {
 	brain, err := script.Parse("ok.yaml", []byte("replies: [{text: ok}]\nrepeat: last\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	fake := fakeprovider.New(brain, nil)
 	srv := httptest.NewServer(fake)
 	defer srv.Close()
 	defer fake.Close()
 	before, err := os.ReadFile("sheet.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	file := filepath.Join(t.TempDir(), "sheet.json")
-	if err := os.WriteFile(file, before, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file, before, 0o600))
 	hosts := map[string]host{"anthropic": {"k", srv.URL}, "openai": {"k", srv.URL + "/v1"}, "google": {"k", srv.URL}}
 	outcomes, err := tried(t.Context(), file, "2026-01-02", hosts)
 	if err != nil || len(outcomes) != len(sheet.All()) {
@@ -156,9 +149,7 @@ func TestTried(t *testing.T) {
 		t.Fatal(err)
 	}
 	after, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	want := strings.Count(string(before), `{"provider":"google"`)
 	if got := strings.Count(string(after), `"tried":"2026-01-03 model: network: `); got != want || got != strings.Count(string(after), `"tried":"2026-01-03 `) {
 		t.Errorf("%d rows say that nobody answered, want %d", got, want)
@@ -174,3 +165,5 @@ func TestTried(t *testing.T) {
 		t.Errorf("the sheet has %q", row.Tried)
 	}
 }
+
+var must = check.Must

@@ -6,6 +6,7 @@
 package sheet
 
 import (
+	"bytes"
 	_ "embed"
 	"encoding/json"
 	"errors"
@@ -211,7 +212,7 @@ func Use(file string) error {
 		}
 		return fmt.Errorf("model sheet %s: %w", file, err)
 	}
-	t, err := parse(data)
+	t, err := parse(bytes.TrimPrefix(data, []byte("\ufeff")))
 	if err != nil {
 		return fmt.Errorf("model sheet %s: %w", file, err)
 	}

@@ -232,9 +232,7 @@ func TestUseBadFiles(t *testing.T) {
 		row(`"effort":"max","efforts":["low"]`):                                               `effort: "max" is not among the efforts [low]`,
 		strings.TrimSuffix(row(`"input":1,"output":1`), "}") + `,"retired":{"openai":["["]}}`: `retired: openai: "["`,
 	} {
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(file, []byte(text), 0o600))
 		if err := sheet.Use(file); err == nil || !strings.HasPrefix(err.Error(), "model sheet "+file+": ") || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", text, err, want)
 		}

@@ -17,10 +17,10 @@ type Parent struct {
 // The names of a Parent's values in HTTP, in the metadata of MCP, and in the
 // environment of a command.
 const (
-	Header   = "traceparent"
-	State    = "tracestate"
-	Variable = "TRACEPARENT"
-	StateVar = "TRACESTATE"
+	ParentHeader   = "traceparent"
+	StateHeader    = "tracestate"
+	ParentVariable = "TRACEPARENT"
+	StateVariable  = "TRACESTATE"
 )
 
 // mostState is the most bytes of a tracestate that are passed on: the minimum
@@ -28,7 +28,7 @@ const (
 const mostState = 512
 
 // ParseParent parses the two values. An invalid value, or an unknown version, yields
-// the zero Parent. ParentOf later versions, the part defined in version 00 is used.
+// the zero Parent. A later version is read by the part that version 00 defines.
 func ParseParent(id, state string) Parent {
 	id = strings.TrimSpace(id)
 	if len(id) < 55 || len(id) > 55 && (id[:2] == "00" || id[55] != '-') {
@@ -86,11 +86,11 @@ func (p Parent) Into(environ []string) []string {
 		return environ
 	}
 	environ = slices.DeleteFunc(slices.Clone(environ), func(v string) bool {
-		return strings.HasPrefix(v, Variable+"=") || strings.HasPrefix(v, StateVar+"=")
+		return strings.HasPrefix(v, ParentVariable+"=") || strings.HasPrefix(v, StateVariable+"=")
 	})
-	environ = append(environ, Variable+"="+p.ID)
+	environ = append(environ, ParentVariable+"="+p.ID)
 	if p.State != "" {
-		environ = append(environ, StateVar+"="+p.State)
+		environ = append(environ, StateVariable+"="+p.State)
 	}
 	return environ
 }

@@ -5,39 +5,29 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
-	"fmt"
-	"slices"
 )
 
-// The canonical form of JSON: no white space; the keys of an object sorted by the bytes of their
-// UTF-8 text; strings with the shortest escapes JSON allows and no other;
-// numbers exactly as they were written. RFC 8785 differs in that it rewrites
-// numbers as float64s and sorts keys by UTF-16: that would make 1, 1.0 and 1e0,
-// or two long integers, the same argument, and the tool that is called may tell
-// them apart.
-
-// Canonical appends the canonical form of the JSON text raw to dst, which must
-// not overlap it. It fails when raw is not valid JSON, is not UTF-8, escapes a
-// lone surrogate, has an object with the same key twice, or nests deeper than
-// [MaxDepth]; the error is a *[Error] and dst is returned as it was.
-func Canonical(dst, raw []byte) ([]byte, error) {
-	w := writer{Reader: NewReader(raw), out: dst}
-	w.Strict = true
-	w.value()
-	if err := w.Done(); err != nil {
-		return dst, err
+// Canonical returns the canonical form of a JSON document: no white space; the keys of an object sorted by the
+// bytes of their UTF-8 text; strings escaped as encoding/json does without the escapes of HTML; numbers exactly
+// as they were written. RFC 8785 differs in that it rewrites numbers as float64s and sorts keys by UTF-16: that
+// would make 1, 1.0 and 1e0, or two long integers, the same argument, and the tool that is called may tell them
+// apart. It refuses what [Decode] refuses.
+func Canonical(doc []byte) ([]byte, error) {
+	value, err := Decode(doc)
+	if err != nil {
+		return nil, err
 	}
-	return w.out, nil
+	return Marshal(value)
 }
 
 // Equal reports whether two texts have the same canonical form. Without one, a
 // text equals nothing, not even itself.
 func Equal(a, b []byte) bool {
-	x, err := Canonical(nil, a)
+	x, err := Canonical(a)
 	if err != nil {
 		return false
 	}
-	y, err := Canonical(nil, b)
+	y, err := Canonical(b)
 	return err == nil && bytes.Equal(x, y)
 }
 
@@ -54,86 +44,4 @@ func Digest(parts ...[]byte) string {
 	}
 	var sum [sha256.Size]byte
 	return hex.EncodeToString(h.Sum(sum[:0]))
-}
-
-// A writer copies what it reads to out value by value. Members of an object are
-// written in the order they come in; only when that was not the sorted one are
-// they sorted afterwards, by position.
-type writer struct {
-	Reader
-	out     []byte
-	members []member // of all open objects, the innermost's last
-	text    []byte   // room for members that change places
-}
-
-// A member is a key, where it stands in the input, and where the member stands
-// in out.
-type member struct {
-	key        []byte
-	at         int
-	start, end int
-}
-
-func (w *writer) value() {
-	switch w.Kind() {
-	case '"':
-		w.out = w.AppendText(w.out)
-	case '{':
-		w.object()
-	case '[':
-		w.out = append(w.out, '[')
-		w.List()
-		for n := 0; w.Element(); n++ {
-			if n > 0 {
-				w.out = append(w.out, ',')
-			}
-			w.value()
-		}
-		w.out = append(w.out, ']')
-	default:
-		w.out = append(w.out, w.Raw()...)
-	}
-}
-
-func (w *writer) object() {
-	w.out = append(w.out, '{')
-	w.Open()
-	lo, sorted := len(w.members), true
-	for w.More() {
-		at, key := w.Offset(), w.Key()
-		n := len(w.members)
-		if n > lo {
-			w.out = append(w.out, ',')
-			sorted = sorted && bytes.Compare(w.members[n-1].key, key) < 0
-		}
-		m := member{key: key, at: at, start: len(w.out)}
-		w.out = append(AppendString(w.out, key), ':')
-		w.value()
-		m.end = len(w.out)
-		w.members = append(w.members, m)
-	}
-	if !sorted {
-		w.sort(w.members[lo:])
-	}
-	w.members = w.members[:lo]
-	w.out = append(w.out, '}')
-}
-
-// sort puts the members of the object that ends out into order.
-func (w *writer) sort(ms []member) {
-	start := ms[0].start
-	slices.SortStableFunc(ms, func(a, b member) int { return bytes.Compare(a.key, b.key) })
-	for k := 1; k < len(ms); k++ {
-		if bytes.Equal(ms[k-1].key, ms[k].key) {
-			w.FailAt(ms[k].at, fmt.Sprintf("the key %.60s occurs twice in an object", AppendString(nil, ms[k].key)))
-		}
-	}
-	w.text = append(w.text[:0], w.out[start:]...)
-	w.out = w.out[:start]
-	for k, m := range ms {
-		if k > 0 {
-			w.out = append(w.out, ',')
-		}
-		w.out = append(w.out, w.text[m.start-start:m.end-start]...)
-	}
 }

@@ -5,7 +5,7 @@ import "encoding/json"
 // A Completion is the final answer that a model hands in by a call.
 type Completion struct {
 	Answer     string
-	Output     json.RawMessage // the answer, when it is not text
+	Given      json.RawMessage // the answer as it was handed in; nil: it was a text
 	Confidence float64
 	Sure       bool // a confidence was given
 	Summary    string
@@ -21,10 +21,7 @@ func ReadCompletion(value json.RawMessage) *Completion {
 	if json.Unmarshal(value, &c) != nil {
 		return nil
 	}
-	done := &Completion{Answer: Plain(c.Answer), Summary: c.Summary}
-	if len(c.Answer) > 0 && c.Answer[0] != '"' {
-		done.Output = c.Answer
-	}
+	done := &Completion{Answer: Plain(c.Answer), Given: c.Answer, Summary: c.Summary}
 	if c.Confidence != nil {
 		done.Confidence, done.Sure = *c.Confidence, true
 	}

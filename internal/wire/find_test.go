@@ -7,31 +7,26 @@ import (
 	"github.com/pawl-run/pawl/internal/wire"
 )
 
-func TestOnly(t *testing.T) {
+func TestObjects(t *testing.T) {
 	for _, c := range []struct {
 		text, object string
 		n            int
+		broken       bool
 	}{
-		{"no object", "", 0},
-		{`before {"a":1} after`, `{"a":1}`, 1},
-		{`{ prose } {"a":{"b":2}}`, `{"a":{"b":2}}`, 1},
-		{`{"a":1}{"b":2}`, `{"a":1}`, 2},
-		{`{"a":"}"}`, `{"a":"}"}`, 1},
+		{"no object", "", 0, false},
+		{`before {"a":1} after`, `{"a":1}`, 1, false},
+		{`{ prose } {"a":{"b":2}}`, `{"a":{"b":2}}`, 1, false},
+		{`{"a":1}{"b":2}`, `{"a":1}`, 2, false},
+		{`{"a":"}"}`, `{"a":"}"}`, 1, false},
+		{`{"a":1`, "", 0, true},
+		{`ok {"a":1} then { "b" {}`, `{"a":1}`, 2, true},
 	} {
-		if object, n := wire.Only(c.text); string(object) != c.object || n != c.n {
-			t.Errorf("Only(%q) is %s, %d; want %s, %d", c.text, object, n, c.object, c.n)
+		if object, n, broken := wire.Objects(c.text); string(object) != c.object || n != c.n || (broken != nil) != c.broken {
+			t.Errorf("Objects(%q) is %s, %d, %v; want %s, %d, %v", c.text, object, n, broken, c.object, c.n, c.broken)
 		}
 	}
-	if _, n := wire.Only(strings.Repeat(`{"a":`, 200_000)); n != 0 {
+	if _, n, _ := wire.Objects(strings.Repeat(`{"a":`, 200_000)); n != 0 {
 		t.Errorf("a text of unclosed objects has %d objects", n)
-	}
-}
-
-func TestBroken(t *testing.T) {
-	for text, broken := range map[string]bool{`{"a":1}`: false, `{ prose }`: false, `{"a":1`: true, `ok {"a":1} then { "b" 2}`: true} {
-		if err := wire.Broken(text); (err != nil) != broken {
-			t.Errorf("Broken(%q) is %v", text, err)
-		}
 	}
 }
 
@@ -59,19 +54,6 @@ func TestPlain(t *testing.T) {
 	}
 }
 
-func TestAnswer(t *testing.T) {
-	for _, c := range []struct {
-		text, want string
-		schema     bool
-	}{
-		{"```json\n{\"a\": 1}\n```", `{"a": 1}`, true}, {"{\"a\": 1}", `"{\"a\": 1}"`, false}, {" yes\n", `"yes"`, true}, {"", `""`, true},
-	} {
-		if got := string(wire.Answer(c.text, c.schema)); got != c.want {
-			t.Errorf("%q is %s, want %s", c.text, got, c.want)
-		}
-	}
-}
-
 func TestThought(t *testing.T) {
 	for text, want := range map[string]string{`So: {"thought": "I look."}`: "I look.", "no object": "no object", `{"thought": 1}`: `{"thought": 1}`, `{} {}`: `{} {}`} {
 		if got := wire.Thought(text); got != want {
@@ -83,7 +65,7 @@ func TestThought(t *testing.T) {
 func TestScalars(t *testing.T) {
 	for doc, want := range map[string]string{
 		`{"a":["x",1.50,{"b":null}],"c":true,"\u0064":""}`: `k:a ":x 0:1.50 k:b k:c k:d ":`,
-		`"only"`: `":only`, `[]`: ``, `[1,"a`: `0:1`, `{"a" 1}`: ``, "": ``,
+		`"only"`: `":only`, `[]`: ``, `[1,"a`: `0:1`, `{"a" 1}`: `k:a 0:1`, "": ``, `]1`: ``,
 	} {
 		var got []string
 		wire.Scalars([]byte(doc), func(kind byte, text string) { got = append(got, string(kind)+":"+text) })

@@ -29,7 +29,10 @@ func TestQuoted(t *testing.T) {
 		if got := wire.QuotedText(raw); got < len(raw)-2 {
 			t.Fatalf("%q has %d bytes, not %d", text, len(raw)-2, got)
 		}
-		plain := wire.AppendString(nil, text)
+		plain, err := wire.Marshal(text)
+		if err != nil {
+			t.Fatal(err)
+		}
 		if got := wire.QuotedText(plain); got < len(raw)-2-3*strings.Count(text, "\u2028")-3*strings.Count(text, "\u2029") {
 			t.Fatalf("%q has %d bytes, not %d", text, len(raw)-2, got)
 		}

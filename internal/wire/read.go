@@ -1,233 +1,259 @@
+// Package wire reads and writes JSON: what encoding/json does not say of the entries of logs, the canonical
+// form in which texts that mean the same are the same, the JSON in texts that models write, and documents that
+// are still being written.
 package wire
 
 import (
-	"encoding"
-	"encoding/base64"
+	"bytes"
 	"encoding/json"
-	"math"
-	"reflect"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
 	"strconv"
-	"time"
+	"unicode/utf8"
 )
 
-// Decode reads the one JSON object in data as a value of the codec's type. Data
-// must not be changed afterwards: raw messages are parts of it, and the strings
-// of a small document, too.
-func (c *Codec) Decode(data []byte) (any, error) {
-	r := NewReader(data)
-	v := c.Read(&r)
-	if err := r.Done(); err != nil {
-		return nil, err
-	}
-	return v, nil
+// MaxDepth is how many objects and arrays may be open at once; encoding/json allows 10,000.
+const MaxDepth = 1000
+
+// An Error says why a document is not read, and where.
+type Error struct {
+	Offset int // of the byte
+	Err    error
+	Twice  bool     // an object has a key twice
+	Path   []string // to that object
 }
 
-// Read reads the object that is next as a value of the codec's type; nil after
-// an error.
-func (c *Codec) Read(r *Reader) any {
-	p := c.make()
-	if c.form == nil {
-		c.read(r, p)
-	} else {
-		form := c.form.forms.Get()
-		defer c.form.put(form)
-		if c.form.codec.read(r, inside(form)); r.err == nil {
-			if err := c.form.give(form, p); err != nil {
-				r.Fail("", err)
-			}
-		}
+// Error has the reason and the offset.
+func (e *Error) Error() string { return e.Err.Error() + " at offset " + strconv.Itoa(e.Offset) }
+
+// Unwrap returns the reason.
+func (e *Error) Unwrap() error { return e.Err }
+
+// ErrTooDeep is the reason of a document that nests deeper than [MaxDepth].
+var ErrTooDeep = fmt.Errorf("nested deeper than %d objects and arrays", MaxDepth)
+
+// Check says what is wrong with a JSON document that stands in depth objects and arrays: that it nests too
+// deep, or the first fault of its syntax; nil: nothing. The error is an *[Error].
+func Check(doc []byte, depth int) error {
+	if at := deeper(doc, MaxDepth-depth); at >= 0 {
+		return &Error{Offset: at, Err: ErrTooDeep}
 	}
-	if r.err != nil {
+	if json.Valid(doc) {
 		return nil
 	}
-	return box(c.zero, p)
+	var raw json.RawMessage
+	err := json.NewDecoder(bytes.NewReader(doc)).Decode(&raw) // which tells an end from a fault
+	if err == nil {
+		err = json.Unmarshal(doc, &raw) // more follows the value
+	}
+	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
+		return &Error{Offset: int(syntax.Offset) - 1, Err: syntax} // it counts the byte at fault
+	}
+	return &Error{Offset: len(doc), Err: errors.New("unexpected end of JSON input")}
 }
 
-// read reads an object into the zero struct at p.
-func (c *Codec) read(r *Reader, p place) {
-	r.Open()
-	var seen uint64
-	for k := 0; r.Member(c.keys, &k); {
-		if k < 0 {
-			r.Skip()
-			continue
-		}
-		f := &c.fields[k]
-		if seen&(1<<k) != 0 {
-			reflect.NewAt(f.typ, at(p, f.off)).Elem().SetZero()
-		}
-		seen |= 1 << k
-		if f.read(r, p); r.err != nil {
-			_ = r.err.within(f.name)
-			return
-		}
-	}
+// Valid reports whether doc is one JSON value of valid UTF-8, in which no more
+// than depth objects and arrays are open at once.
+func Valid(doc []byte, depth int) bool {
+	return utf8.Valid(doc) && deeper(doc, depth) < 0 && json.Valid(doc)
 }
 
-// read reads the field of the struct at p.
-func (f *field) read(r *Reader, p place) {
-	q := at(p, f.off)
-	if r.i < len(r.d) && r.d[r.i] == 'n' && !(f.kind == kindRaw && f.omit) {
-		r.Skip()
-		return
-	}
-	switch f.kind {
-	case kindString:
-		*as[string](q) = r.String()
-	case kindBool:
-		*as[bool](q) = r.Bool()
-	case kindWord:
-		*as[bool](q) = string(r.Text()) == f.names[0]
-	case kindInt:
-		*as[int](q) = r.Int()
-	case kindInt64:
-		*as[int64](q) = r.Int64()
-	case kindUint64:
-		*as[uint64](q) = r.Uint64()
-	case kindFloat:
-		*as[float64](q) = r.Float()
-	case kindKnown:
-		*as[float64](q) = r.Float()
-		*as[bool](at(p, f.known)) = true
-	case kindTime:
-		*as[time.Time](q) = r.Time()
-	case kindDuration:
-		if s := r.String(); s != "" {
-			d, err := time.ParseDuration(s)
-			if err != nil {
-				r.Fail("", err)
+// deeper returns where a document first has more than most objects and arrays open; -1: nowhere.
+func deeper(doc []byte, most int) int {
+	open := 0
+	for i := 0; i < len(doc); i++ {
+		switch doc[i] {
+		case '{', '[':
+			if open++; open > most {
+				return i
 			}
-			*as[time.Duration](q) = d
+		case '}', ']':
+			open--
+		case '"':
+			if i = closing(doc, i+1); i < 0 {
+				return -1
+			}
 		}
-	case kindMillis:
-		const most = math.MaxInt64 / int64(time.Millisecond)
-		*as[time.Duration](q) = time.Duration(r.integer(-most, most)) * time.Millisecond
-	case kindRaw:
-		*as[[]byte](q) = r.Raw()
-	case kindBytes:
-		b, err := base64.StdEncoding.AppendDecode(nil, r.Text())
-		if err != nil {
-			r.Fail("", err)
+	}
+	return -1
+}
+
+// closing returns where the string ends whose inside begins at i; -1: it does not.
+func closing(doc []byte, i int) int {
+	for ; i < len(doc); i++ {
+		switch doc[i] {
+		case '\\':
+			i++
+		case '"':
+			return i
 		}
-		*as[[]byte](q) = b
-	case kindStrings:
-		*as[[]string](q) = r.strings()
-	case kindMap:
-		*as[map[string]string](q) = r.stringMap()
-	case kindRawMap:
-		*as[map[string]json.RawMessage](q) = r.rawMap()
-	case kindEnum:
-		*as[int](q) = f.enum(r)
-	case kindObject:
-		f.elem.read(r, q)
-	case kindPointer:
-		o := f.elem.make()
-		f.elem.read(r, o)
-		*as[place](q) = o
-	case kindList:
-		f.list(r, q)
+	}
+	return -1
+}
+
+// Decode reads a document into any, with numbers as [json.Number]. It is stricter than encoding/json, which
+// keeps the last of the values of a key and replaces what is not Unicode: both would alter what was sent. It
+// refuses also what [Check] does. The error is an *[Error].
+func Decode(doc []byte) (any, error) {
+	if err := Check(doc, 0); err != nil {
+		return nil, err
+	}
+	if !utf8.Valid(doc) {
+		before, _, _ := bytes.Cut(bytes.ToValidUTF8(doc, []byte{0xff}), []byte{0xff})
+		return nil, &Error{Offset: len(before), Err: errors.New("the text is not valid UTF-8")}
+	}
+	if at := unpaired(doc); at >= 0 {
+		return nil, &Error{Offset: at, Err: errors.New(`a \u escape is an unpaired surrogate`)}
+	}
+	value, twice := read(doc)
+	if twice != nil {
+		return nil, twice
+	}
+	return value, nil
+}
+
+// read reads a valid document up to a key that an object has twice.
+func read(doc []byte) (value any, twice *Error) {
+	r := reader{doc: doc}
+	first, _ := r.next()
+	return r.value(first), r.twice
+}
+
+// value reads the value that begins with a token, in a valid document.
+func (r *reader) value(t Token) any {
+	switch t.Kind {
+	case '{':
+		object := map[string]any{}
+		for t, _ = r.next(); t.Kind == 'k' && r.twice == nil; t, _ = r.next() {
+			if _, twice := object[t.Text]; twice {
+				r.twice = &Error{Offset: t.Start, Twice: true, Path: slices.Clone(r.path), Err: fmt.Errorf("property %s is given twice, give it once", Quote(t.Text))}
+			}
+			begin, _ := r.next()
+			object[t.Text] = r.inner(begin, t.Text)
+		}
+		return object
+	case '[':
+		list := []any{}
+		for t, _ = r.next(); t.Kind != ']' && r.twice == nil; t, _ = r.next() {
+			list = append(list, r.inner(t, strconv.Itoa(len(list))))
+		}
+		return list
+	case '"':
+		return t.Text
+	case '0':
+		return json.Number(t.Text)
+	case 't':
+		return t.Text == "true"
+	}
+	return nil
+}
+
+// inner reads a value within another.
+func (r *reader) inner(t Token, key string) any {
+	r.path = append(r.path, key)
+	value := r.value(t)
+	r.path = r.path[:len(r.path)-1]
+	return value
+}
+
+// A Token is a key or a scalar of a document, or a bracket.
+type Token struct {
+	Kind       byte   // k of a key, " of a string, 0 of a number, t of a boolean, n of null; else the bracket
+	Text       string // of a key or string what it says, of another scalar the source
+	Start, End int    // in the document
+}
+
+// Tokens yields the tokens of a JSON document in their order. Of what is no JSON it yields those before the first
+// text that is none, and at least those before the fault.
+func Tokens(doc []byte) iter.Seq[Token] {
+	return func(yield func(Token) bool) {
+		r := reader{doc: doc}
+		for t, ok := r.next(); ok && yield(t); t, ok = r.next() {
+		}
 	}
 }
 
-func (f *field) enum(r *Reader) int {
-	name := r.Text()
-	for i := range f.names {
-		if f.names[i] == string(name) {
-			return i + 1
-		}
-	}
-	if len(name) > 0 {
-		r.Fail("", reflect.New(f.typ).Interface().(encoding.TextUnmarshaler).UnmarshalText(name))
-	}
-	return 0
+// A reader goes through a document.
+type reader struct {
+	doc  []byte
+	i    int    // of the next byte
+	open []byte // the brackets that are open
+	key  bool   // a string that is next is a key
+
+	path  []string // of the value that is read
+	twice *Error   // a key that an object has twice
 }
 
-// list reads a list of objects, over the memory of the slice at q, if it has any.
-func (f *field) list(r *Reader, q place) {
-	r.List()
-	list := as[slice](q)
-	list.len = 0
-	for size := f.elem.typ.Size(); r.Element(); {
-		n := list.len
-		if v := reflect.NewAt(f.typ, q).Elem(); n == list.cap {
-			v.Grow(1)
-			v.SetLen(n + 1)
-		} else {
-			v.SetLen(n + 1)
-			v.Index(n).SetZero()
-		}
-		if r.Null() {
-			continue
-		}
-		if f.elem.read(r, list.at(n, size)); r.err != nil {
-			_ = r.err.within("[" + strconv.Itoa(n) + "]")
-			return
+// next reads a token; false: there is none.
+func (r *reader) next() (t Token, ok bool) {
+	for ; r.i < len(r.doc); r.i++ {
+		switch c := r.doc[r.i]; c {
+		case ' ', '\t', '\r', '\n':
+		case ':':
+			r.key = false
+		case ',':
+			r.key = len(r.open) > 0 && r.open[len(r.open)-1] == '{'
+		default:
+			t = Token{Kind: c, Start: r.i}
+			ok = r.token(&t)
+			t.End = r.i
+			return t, ok
 		}
 	}
-	if list.len == 0 {
-		*list = slice{}
-	}
+	return t, false
 }
 
-func (r *Reader) strings() (list []string) {
-	r.List()
-	for r.Element() {
-		var s string
-		if !r.Null() {
-			s = r.String()
+// token reads the token that begins with its kind, and reports whether it is one.
+func (r *reader) token(t *Token) bool {
+	rest := r.doc[r.i:]
+	n := 1
+	switch t.Kind {
+	case '{', '[':
+		r.open, r.key = append(r.open, t.Kind), t.Kind == '{'
+	case '}', ']':
+		if len(r.open) == 0 {
+			return false
 		}
-		if r.err != nil {
-			_ = r.err.within("[" + strconv.Itoa(len(list)) + "]")
-			return nil
+		r.open, r.key = r.open[:len(r.open)-1], false
+	case '"':
+		if n = closing(rest, 1) + 1; n == 0 {
+			return false
 		}
-		list = append(list, s)
+		if t.Text = string(rest[1 : n-1]); bytes.IndexByte(rest[:n], '\\') >= 0 || !utf8.ValidString(t.Text) {
+			if json.Unmarshal(rest[:n], &t.Text) != nil {
+				return false
+			}
+		}
+		if r.key {
+			t.Kind = 'k'
+		}
+	default:
+		if n = bytes.IndexAny(rest, " \t\r\n,:{}[]\""); n < 0 {
+			n = len(rest)
+		}
+		if !json.Valid(rest[:n]) {
+			return false
+		}
+		t.Text = string(rest[:n])
+		switch t.Kind {
+		case 't', 'f':
+			t.Kind = 't'
+		case 'n':
+		default:
+			t.Kind = '0'
+		}
 	}
-	return list
+	r.i += n
+	return true
 }
 
-func (r *Reader) stringMap() (m map[string]string) {
-	r.Open()
-	for r.More() {
-		name := string(r.Key())
-		var value string
-		if !r.Null() {
-			value = r.String()
+// Scalars yields the keys, strings and numbers of a JSON document as [Tokens] does.
+func Scalars(doc []byte, yield func(kind byte, text string)) {
+	for t := range Tokens(doc) {
+		if t.Kind == 'k' || t.Kind == '"' || t.Kind == '0' {
+			yield(t.Kind, t.Text)
 		}
-		if r.err != nil {
-			_ = r.err.within(name)
-			return nil
-		}
-		if m == nil {
-			m = make(map[string]string, 8)
-		}
-		m[name] = value
 	}
-	return m
-}
-
-// A pair is one of a map of raw messages.
-type pair struct {
-	Name  string          `wire:"name"`
-	Value json.RawMessage `wire:"value"`
-}
-
-var pairs = Of(pair{})
-
-func (r *Reader) rawMap() (m map[string]json.RawMessage) {
-	r.List()
-	for r.Element() {
-		var one pair
-		if !r.Null() {
-			pairs.read(r, place(&one))
-		}
-		if r.err != nil {
-			_ = r.err.within("[" + strconv.Itoa(len(m)) + "]")
-			return nil
-		}
-		if m == nil {
-			m = map[string]json.RawMessage{}
-		}
-		m[one.Name] = one.Value
-	}
-	return m
 }

@@ -42,11 +42,10 @@ func NewTurn() Turn { return Turn{NewSum, NewSum, NewSum} }
 
 // Add adds a call with how it ended; fault says whether its error counts.
 func (t *Turn) Add(tool string, args []byte, status byte, result []byte, err string, fault bool) {
-	name := append([]byte(tool), 0)
-	b, bad := Canonical(name, args)
-	if bad != nil {
-		b = append(name, args...)
+	if same, err := Canonical(args); err == nil {
+		args = same
 	}
+	b := append(append([]byte(tool), 0), args...)
 	t.Did.Add(b)
 	b = append(append(append(append(b, 0, status), result...), 0), err...)
 	t.All.Add(b)

@@ -4,127 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"math/bits"
 	"strconv"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 )
-
-// Classes of bytes inside a string.
-const (
-	plain uint8 = iota
-	quote
-	backslash
-	control
-	high
-)
-
-var class = func() (t [256]uint8) {
-	for i := range t {
-		switch {
-		case i < 0x20:
-			t[i] = control
-		case i >= 0x80:
-			t[i] = high
-		}
-	}
-	t['"'], t['\\'] = quote, backslash
-	return t
-}()
-
-// skipPlain returns the position of the first byte from i on that is not plain,
-// or one within eight bytes of the end before which all are. It looks at eight
-// bytes at once, with the usual test for a zero byte (Warren, "Hacker's Delight",
-// section 6-1).
-func skipPlain[S string | []byte](s S, i int) int {
-	const ones, highs = 0x0101010101010101, 0x8080808080808080
-	for ; i+8 <= len(s); i += 8 {
-		w := s[i : i+8]
-		x := uint64(w[0]) | uint64(w[1])<<8 | uint64(w[2])<<16 | uint64(w[3])<<24 |
-			uint64(w[4])<<32 | uint64(w[5])<<40 | uint64(w[6])<<48 | uint64(w[7])<<56
-		q, b := x^ones*'"', x^ones*'\\'
-		// A byte's high bit is set where it is a quote, a backslash, below 0x20
-		// or 0x80 and more. Borrows may set it in a byte after the first such,
-		// never before.
-		if hit := ((q-ones)&^q | (b-ones)&^b | (x-ones*0x20)&^x | x) & highs; hit != 0 {
-			return i + bits.TrailingZeros64(hit)/8
-		}
-	}
-	return i
-}
-
-// AppendString appends s as a JSON string. It escapes only what JSON demands
-// (quotes, backslashes, control characters) and writes U+FFFD for each byte that
-// is not part of UTF-8.
-func AppendString[S string | []byte](dst []byte, s S) []byte {
-	dst = append(dst, '"')
-	for i := skipPlain(s, 0); i < len(s); i++ {
-		if class[s[i]] != plain {
-			dst = append(dst, s[:i]...)
-			return append(appendEscaped(dst, s[i:]), '"')
-		}
-	}
-	dst = append(dst, s...)
-	return append(dst, '"')
-}
-
-func appendEscaped[S string | []byte](dst []byte, s S) []byte {
-	for i := 0; i < len(s); {
-		switch c := s[i]; class[c] {
-		case plain:
-			next := skipPlain(s, i+1)
-			dst = append(dst, s[i:next]...)
-			i = next
-		case high:
-			c, n := utf8.DecodeRuneInString(string(s[i:min(i+utf8.UTFMax, len(s))]))
-			dst = utf8.AppendRune(dst, c)
-			i += n
-		default:
-			dst = appendEscape(dst, c)
-			i++
-		}
-	}
-	return dst
-}
-
-// meaning is the character that is escaped by a backslash and a letter.
-var meaning = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
-
-func appendEscape(dst []byte, c byte) []byte {
-	const digits = "0123456789abcdef"
-	if letter := bytes.IndexByte(meaning[:], c); letter > 0 {
-		return append(dst, '\\', byte(letter))
-	}
-	return append(dst, '\\', 'u', '0', '0', digits[c>>4], digits[c&15])
-}
-
-// unescape appends the text of a checked string's inside.
-func unescape(dst, s []byte) []byte {
-	for {
-		text, escaped := s, false
-		if i := bytes.IndexByte(s, '\\'); i >= 0 {
-			text, s, escaped = s[:i], s[i:], true
-		}
-		if utf8.Valid(text) {
-			dst = append(dst, text...)
-		} else {
-			dst = append(dst, string([]rune(string(text)))...)
-		}
-		switch {
-		case !escaped:
-			return dst
-		case s[1] != 'u':
-			dst, s = append(dst, meaning[s[1]]), s[2:]
-		default:
-			c, n := escape(s, 0), 6
-			if pair := utf16.DecodeRune(c, escape(s, 6)); pair != utf8.RuneError {
-				c, n = pair, 12
-			}
-			dst, s = utf8.AppendRune(dst, c), s[n:]
-		}
-	}
-}
 
 // escape is the code unit that is escaped as \u and four digits at s[i]; negative:
 // there is none.
@@ -185,6 +69,13 @@ const (
 	mostNesting = 64
 )
 
+// Compact is a JSON text without the white space between its tokens.
+func Compact(d []byte) []byte {
+	var b bytes.Buffer
+	_ = json.Compact(&b, d) // what is no JSON is empty
+	return b.Bytes()
+}
+
 // Args makes a call's arguments valid JSON. No arguments, and null, are an empty
 // object. A text that is no JSON, or nests too deep, becomes a JSON string, to be
 // refused. Of arguments that are too long, their length is kept.
@@ -208,18 +99,6 @@ func Quote(s string) json.RawMessage {
 		return json.RawMessage(`""`)
 	}
 	return raw
-}
-
-// Marshal is json.Marshal without the escapes of HTML: for models, people and
-// logs, which no browser reads.
-func Marshal(v any) (json.RawMessage, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
 // Text is a text with replacement characters for the bytes that are not UTF-8.

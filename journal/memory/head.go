@@ -10,6 +10,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/journals"
+	"github.com/pawl-run/pawl/journal/internal/shared"
 )
 
 // setHead replaces the head. The run and the seq are those of the log, not of the caller.
@@ -72,7 +73,7 @@ func (r *run) match(q pawl.Query, sought []string) (pawl.Head, bool) {
 		q.Thread != "" && h.Thread != q.Thread,
 		len(sought) > 0 && !journals.WordsMatch(journals.Words(r.text), sought),
 		!q.Due.IsZero() && (h.WakeAt.IsZero() || h.WakeAt.After(q.Due)) && (h.Status != pawl.StatusRunning || r.lease.Until.After(time.Now())),
-		!labelled(h.Labels, q.Labels):
+		!shared.HasLabels(h.Labels, q.Labels):
 		return pawl.Head{}, false
 	}
 	return r.copied(), true

@@ -14,6 +14,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/journals"
+	"github.com/pawl-run/pawl/journal/internal/shared"
 )
 
 // A Journal keeps logs, signals and blobs in memory until they are removed or the process
@@ -59,12 +60,10 @@ type run struct {
 func (j *Journal) run(id string) (*run, error) {
 	v, ok := j.runs.Load(id)
 	if !ok {
-		return nil, unknown(id)
+		return nil, shared.Unknown(id)
 	}
 	return v.(*run), nil
 }
-
-func unknown(run string) error { return fmt.Errorf("run %s: %w", run, pawl.ErrUnknownRun) }
 
 // Claim acquires, renews or releases a lease; see [pawl.Claim].
 func (j *Journal) Claim(ctx context.Context, c pawl.Claim) (pawl.Lease, error) {
@@ -87,13 +86,13 @@ func (j *Journal) Claim(ctx context.Context, c pawl.Claim) (pawl.Lease, error) {
 	l := &r.lease
 	switch {
 	case r.gone:
-		return pawl.Lease{}, unknown(c.Run)
+		return pawl.Lease{}, shared.Unknown(c.Run)
 	case c.Epoch == 0 && l.Until.After(now) && c.Over != l.Epoch:
 		return pawl.Lease{}, &pawl.HeldError{Lease: *l}
 	case c.Epoch == 0:
 		l.Owner, l.Epoch, l.Until = c.Owner, l.Epoch+1, now.Add(c.TTL)
 	case c.Epoch != l.Epoch:
-		return pawl.Lease{}, fenced(c.Run, c.Epoch, l.Epoch)
+		return pawl.Lease{}, shared.Fenced(c.Run, c.Epoch, l.Epoch)
 	case c.TTL > 0:
 		l.Until = now.Add(c.TTL)
 	default:
@@ -118,10 +117,6 @@ func (j *Journal) create(c pawl.Claim, now time.Time) (pawl.Lease, error) {
 	}
 	j.order = append(j.order, r)
 	return lease, nil
-}
-
-func fenced(run string, have, want uint64) error {
-	return fmt.Errorf("run %s: the caller has epoch %d, the lease is at %d: %w", run, have, want, pawl.ErrFenced)
 }
 
 // Append adds a batch to a run's log; see [pawl.Journal]. An empty batch is an error.
@@ -165,13 +160,13 @@ func (r *run) append(b *pawl.Batch, entries []pawl.Entry) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.gone {
-		return unknown(b.Run)
+		return shared.Unknown(b.Run)
 	}
 	if b.Epoch != r.lease.Epoch {
-		return fenced(b.Run, b.Epoch, r.lease.Epoch)
+		return shared.Fenced(b.Run, b.Epoch, r.lease.Epoch)
 	}
 	if last := uint64(len(r.log)); b.After != last {
-		return fmt.Errorf("run %s: the log ends at %d, not at %d: %w", b.Run, last, b.After, pawl.ErrConflict)
+		return shared.Conflict(b.Run, last, b.After)
 	}
 	for _, data := range b.Records {
 		r.log = append(r.log, record{what: bytes.Clone(data)})
@@ -217,4 +212,81 @@ func (j *Journal) Read(ctx context.Context, id string, from uint64) iter.Seq2[pa
 			}
 		}
 	}
+}
+
+// A record is an entry of a log, without the run and the seq, which are the log's.
+type record struct {
+	what     any   // a pawl.Event, encoded when it is read; or the bytes of the entry
+	time     int64 // nanoseconds since 1970
+	at, turn uint32
+}
+
+func recordOf(e *pawl.Entry) record {
+	return record{e.Event, e.Time.UnixNano(), uint32(e.At), uint32(e.Iteration)}
+}
+
+// encoded returns the bytes of the record. They belong to the caller.
+func (r *record) encoded(run string, seq uint64) ([]byte, error) {
+	if data, ok := r.what.([]byte); ok {
+		return bytes.Clone(data), nil
+	}
+	e := pawl.Entry{Run: run, Seq: seq, At: uint64(r.at), Time: time.Unix(0, r.time), Iteration: int(r.turn), Event: r.what.(pawl.Event)}
+	return e.AppendJSON(nil)
+}
+
+// A blob is large data, with the time when it was last stored.
+type blob struct {
+	data   []byte
+	stored time.Time
+}
+
+// PutBlob stores data under its digest; see [pawl.Blobs].
+func (j *Journal) PutBlob(ctx context.Context, digest string, data []byte) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	b, ok := j.blobs[digest]
+	if !ok {
+		b.data = bytes.Clone(data)
+	}
+	b.stored = time.Now()
+	if j.blobs == nil {
+		j.blobs = make(map[string]blob)
+	}
+	j.blobs[digest] = b
+	return nil
+}
+
+// Blob returns a copy of stored data; see [pawl.Blobs].
+func (j *Journal) Blob(ctx context.Context, digest string) ([]byte, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	j.mu.Lock()
+	b, ok := j.blobs[digest]
+	j.mu.Unlock()
+	if !ok {
+		return nil, fmt.Errorf("blob %s: %w", digest, pawl.ErrUnknownBlob)
+	}
+	return bytes.Clone(b.data), nil
+}
+
+// Reserve takes from the buckets of a rate; see engine.Limiter.
+func (j *Journal) Reserve(ctx context.Context, name string, requests, tokens, within time.Duration) (time.Duration, error) {
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	of := j.rates[name]
+	wait, taken := of.Take(time.Now(), requests, tokens, within)
+	if taken {
+		if j.rates == nil {
+			j.rates = map[string]journals.Buckets{}
+		}
+		j.rates[name] = of
+	}
+	return wait, nil
 }

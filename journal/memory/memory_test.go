@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/testkit/check"
 	"github.com/pawl-run/pawl/internal/testkit/journaltest"
 	"github.com/pawl-run/pawl/journal/memory"
 )
@@ -30,9 +31,7 @@ func TestCompact(t *testing.T) {
 	for n := range uint64(batches) {
 		for _, l := range leases {
 			b := pawl.Batch{Run: l.Run, Epoch: l.Epoch, After: n * 2, Records: [][]byte{rec, rec}}
-			if err := j.Append(context.Background(), b); err != nil {
-				t.Fatal(err)
-			}
+			check.Must(t, j.Append(context.Background(), b))
 		}
 	}
 	per := (heap() - before) / runs
@@ -73,9 +72,7 @@ func BenchmarkAppend(b *testing.B) {
 					l := claim(b, j, fmt.Sprint("run-", i))
 					batch.Run, batch.Epoch, batch.After = l.Run, l.Epoch, 0
 				}
-				if err := j.Append(context.Background(), batch); err != nil {
-					b.Fatal(err)
-				}
+				check.Must(b, j.Append(context.Background(), batch))
 				batch.After += uint64(records)
 				if i%100_000 == 99_999 {
 					j = memory.New() // or the benchmark measures the collector

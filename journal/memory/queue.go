@@ -9,6 +9,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/journals"
+	"github.com/pawl-run/pawl/journal/internal/shared"
 )
 
 // A queue numbers the turns of the queued runs: each run of a lane gets the turn after the
@@ -59,7 +60,7 @@ func (j *Journal) Take(ctx context.Context, t pawl.Take) ([]pawl.Head, error) {
 		case h.Lease.Until.After(now):
 			agents[h.Agent]++
 			lanes[tenant]++
-		case h.Status == pawl.StatusQueued && slices.Contains(t.Agents, h.Agent) && !slices.Contains(t.Except, h.Run) && labelled(h.Labels, t.Labels):
+		case h.Status == pawl.StatusQueued && slices.Contains(t.Agents, h.Agent) && !slices.Contains(t.Except, h.Run) && shared.HasLabels(h.Labels, t.Labels):
 			byAgent[h.Agent] = append(byAgent[h.Agent], candidate{run: r, place: r.place, agent: h.Agent, tenant: tenant})
 		}
 	}
@@ -164,13 +165,4 @@ func (j *Journal) Taken(context.Context) iter.Seq2[pawl.Head, error] {
 // error is ever yielded.
 func (j *Journal) WatchQueue(ctx context.Context) iter.Seq2[string, error] {
 	return j.queued.Listen(ctx)
-}
-
-func labelled(have, want map[string]string) bool {
-	for k, v := range want {
-		if got, ok := have[k]; !ok || got != v {
-			return false
-		}
-	}
-	return true
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/journal/internal/shared"
 )
 
 // Remove deletes a run with its signals; see [pawl.Remover]. Concurrent readers continue with the
@@ -30,10 +31,10 @@ func (j *Journal) remove(id string, r *run, epoch uint64) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.lease.Epoch != epoch {
-		return fenced(id, epoch, r.lease.Epoch)
+		return shared.Fenced(id, epoch, r.lease.Epoch)
 	}
 	if !j.runs.CompareAndDelete(id, r) {
-		return unknown(id)
+		return shared.Unknown(id)
 	}
 	// Calls that found the run earlier must not append to it now.
 	r.gone = true

@@ -12,7 +12,10 @@ import (
 	"slices"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/journal/internal/shared"
 )
 
 // Append adds a batch; see [pawl.Journal]. An empty batch is an error, and so is one of more than
@@ -26,7 +29,7 @@ func (j *Journal) Append(ctx context.Context, b pawl.Batch) error {
 	if err != nil {
 		return err
 	}
-	err = j.write(ctx, func(ctx context.Context, c *conn, again bool) (refusal, broken error) {
+	err = j.write(ctx, func(ctx context.Context, c *pgx.Conn, again bool) (refusal, broken error) {
 		_, refusal, broken = add(ctx, c, again)
 		return refusal, broken
 	})
@@ -38,20 +41,12 @@ func (j *Journal) Append(ctx context.Context, b pawl.Batch) error {
 
 // appending prepares the statement that appends a batch. added is false if a previous try has
 // appended it.
-func appending(b pawl.Batch) (add func(ctx context.Context, c *conn, again bool) (added bool, refusal, broken error), err error) {
-	size := 0
-	for _, r := range b.Records {
-		size += len(r)
+func appending(b pawl.Batch) (add func(ctx context.Context, c *pgx.Conn, again bool) (added bool, refusal, broken error), err error) {
+	if err := shared.CheckBatch(&b, math.MaxInt64); err != nil {
+		return nil, err
 	}
 	last := b.After + uint64(len(b.Records))
-	switch {
-	case len(b.Records) == 0:
-		return nil, fmt.Errorf("run %s: a batch needs at least one record", b.Run)
-	case size > maxBytes:
-		return nil, fmt.Errorf("run %s: a batch of %d bytes exceeds the limit of %d", b.Run, size, maxBytes)
-	case last > math.MaxInt64 || last < b.After:
-		return nil, fmt.Errorf("run %s: a log ends before record %d: %w", b.Run, uint64(math.MaxInt64), pawl.ErrConflict)
-	case b.Epoch > math.MaxInt64:
+	if b.Epoch > math.MaxInt64 {
 		return nil, fmt.Errorf("run %s: epoch %d was never assigned: %w", b.Run, b.Epoch, pawl.ErrFenced)
 	}
 	var labels []byte
@@ -60,7 +55,7 @@ func appending(b pawl.Batch) (add func(ctx context.Context, c *conn, again bool)
 			return nil, fmt.Errorf("run %s: labels: %w", b.Run, err)
 		}
 	}
-	data, sizes := join(b.Records, size)
+	data, sizes := shared.Join(b.Records)
 	h, run := b.Head, []byte(b.Run)
 	var status string
 	if h.Status != 0 {
@@ -81,13 +76,13 @@ func appending(b pawl.Batch) (add func(ctx context.Context, c *conn, again bool)
 		args = append(args, lexemes(b.Text))
 		text = fmt.Sprintf(`, text AS (INSERT INTO texts (run, words) SELECT ref, array_to_tsvector($%d::text[]) FROM run `+replaceText+`)`, len(args))
 	}
-	return func(ctx context.Context, c *conn, again bool) (added bool, refusal, broken error) {
+	return func(ctx context.Context, c *pgx.Conn, again bool) (added bool, refusal, broken error) {
 		done, err := c.Exec(ctx, `WITH `+queued+`run AS (
 				UPDATE runs SET seq = $4, iterations = $5, cost = $6, priced = $7, updated = $8, status = $9, agent = $10,
 					loop = $11, labels = $12, thread = $13, parent = $14, origin = $15, created = $16, wake_at = $17, marks = $18, lane = $22`+turn+`
 				WHERE id = $1 AND epoch = $2 AND seq = $3 RETURNING ref)`+text+`
 			INSERT INTO batches (run, seq, epoch, sizes, crc, data) SELECT ref, $4, $2, $19, $20, $21 FROM run`, args...)
-		if err != nil || done == 1 {
+		if err != nil || done.RowsAffected() == 1 {
 			return err == nil, nil, err
 		}
 		refusal, broken = refuse(ctx, c, b, last, sizes, data, again)
@@ -97,11 +92,11 @@ func appending(b pawl.Batch) (add func(ctx context.Context, c *conn, again bool)
 
 // refuse returns why a batch was refused, or nil if an earlier try of it was accepted. A
 // batch is known by its place, its bytes and its epoch: an epoch has one owner.
-func refuse(ctx context.Context, c *conn, b pawl.Batch, last uint64, sizes, data []byte, again bool) (refusal, broken error) {
+func refuse(ctx context.Context, c *pgx.Conn, b pawl.Batch, last uint64, sizes, data []byte, again bool) (refusal, broken error) {
 	var epoch, end uint64
 	err := c.QueryRow(ctx, `SELECT epoch, seq FROM runs WHERE id = $1`, []byte(b.Run)).Scan(&epoch, &end)
-	if errors.Is(err, errNoRows) {
-		return unknown(b.Run), nil
+	if errors.Is(err, pgx.ErrNoRows) {
+		return shared.Unknown(b.Run), nil
 	}
 	if err == nil && again {
 		var ours bool
@@ -116,35 +111,9 @@ func refuse(ctx context.Context, c *conn, b pawl.Batch, last uint64, sizes, data
 	case err != nil:
 		return nil, err
 	case epoch != b.Epoch:
-		return fenced(b.Run, b.Epoch, epoch), nil
+		return shared.Fenced(b.Run, b.Epoch, epoch), nil
 	}
-	return fmt.Errorf("run %s: the log ends at %d, not at %d: %w", b.Run, end, b.After, pawl.ErrConflict), nil
-}
-
-// join concatenates records and returns the lengths of all but the last.
-func join(records [][]byte, size int) (data, sizes []byte) {
-	data = make([]byte, 0, size)
-	for i, r := range records {
-		data = append(data, r...)
-		if i < len(records)-1 {
-			sizes = binary.AppendUvarint(sizes, uint64(len(r)))
-		}
-	}
-	return data, sizes
-}
-
-// split cuts data into records. Appending to one cannot overwrite the next.
-func split(sizes, data []byte) ([][]byte, error) {
-	var out [][]byte
-	for len(sizes) > 0 {
-		n, w := binary.Uvarint(sizes)
-		if w <= 0 || n > uint64(len(data)) {
-			return nil, errors.New("their sizes do not fit")
-		}
-		out = append(out, data[:n:n])
-		data, sizes = data[n:], sizes[w:]
-	}
-	return append(out, data[:len(data):len(data)]), nil
+	return shared.Conflict(b.Run, end, b.After), nil
 }
 
 // checksum detects what the server may not: bytes that changed on its disk, since page
@@ -195,10 +164,4 @@ func moment(t *time.Time) time.Time {
 		return time.Time{}
 	}
 	return t.UTC()
-}
-
-func unknown(run string) error { return fmt.Errorf("run %s: %w", run, pawl.ErrUnknownRun) }
-
-func fenced(run string, have, want uint64) error {
-	return fmt.Errorf("run %s: the caller has epoch %d, the lease is at %d: %w", run, have, want, pawl.ErrFenced)
 }

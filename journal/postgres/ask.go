@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
@@ -14,7 +15,7 @@ import (
 // that an earlier try may have succeeded although its answer never arrived; the question
 // must then recognise its own work. A refusal is returned as it is; a broken error is
 // wrapped with the database's name.
-type question func(ctx context.Context, c *conn, again bool) (refusal, broken error)
+type question func(ctx context.Context, c *pgx.Conn, again bool) (refusal, broken error)
 
 // write sends a question whose outcome must be known. Until it is sent, ctx can cancel it.
 // Afterwards ctx no longer counts: the try is finished or, if the connection breaks,
@@ -78,8 +79,8 @@ func (j *Journal) try(until, on context.Context, again bool, q question) (sent b
 		return false, nil, err
 	}
 	defer c.Release()
-	refusal, broken = q(on, c.conn, again)
-	if broken != nil && c.IsClosed() && !errors.As(broken, new(*pgconn.PgError)) {
+	refusal, broken = q(on, c.Conn(), again)
+	if broken != nil && c.Conn().IsClosed() && !errors.As(broken, new(*pgconn.PgError)) {
 		broken = &lostError{broken}
 	}
 	return !pgconn.SafeToRetry(broken), refusal, broken

@@ -34,9 +34,8 @@ func BenchmarkAppend(b *testing.B) {
 			var ours, bare []float64
 			for b.Loop() {
 				at := time.Now()
-				if _, err := floor.Exec(ctx, `INSERT INTO bare VALUES ($1, $2)`, n, data); err != nil {
-					b.Fatal(err)
-				}
+				_, err = floor.Exec(ctx, `INSERT INTO bare VALUES ($1, $2)`, n, data)
+				must(b, err)
 				bare = append(bare, float64(time.Since(at)))
 				n++
 				at = time.Now()
@@ -63,9 +62,8 @@ func openBare(b *testing.B) *pgx.Conn {
 	must(b, err)
 	b.Cleanup(func() { _ = c.Close(ctx) })
 	name := schema()
-	if _, err := c.Exec(ctx, `CREATE SCHEMA `+name+`; CREATE TABLE `+name+`.bare (seq bigint PRIMARY KEY, data bytea); SET search_path = `+name, pgx.QueryExecModeSimpleProtocol); err != nil {
-		b.Fatal(err)
-	}
+	_, err = c.Exec(ctx, `CREATE SCHEMA `+name+`; CREATE TABLE `+name+`.bare (seq bigint PRIMARY KEY, data bytea); SET search_path = `+name, pgx.QueryExecModeSimpleProtocol)
+	must(b, err)
 	return c
 }
 

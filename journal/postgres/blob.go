@@ -7,24 +7,24 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/journal/internal/shared"
 )
 
 // PutBlob stores data; see [pawl.Blobs]. It fails if the data does not have the digest, or
 // has more than 64 MB.
 func (j *Journal) PutBlob(ctx context.Context, digest string, data []byte) error {
-	sum := sha256.Sum256(data)
-	if digest != hex.EncodeToString(sum[:]) {
-		return fmt.Errorf("blob %s: the data has the SHA-256 %x", digest, sum)
-	}
-	if len(data) > maxBytes {
-		return fmt.Errorf("blob %s: %d bytes exceed the limit of %d", digest, len(data), maxBytes)
+	key, err := shared.CheckBlob(digest, data)
+	if err != nil {
+		return err
 	}
 	if data == nil {
 		data = []byte{} // nil is NULL
 	}
-	return j.write(ctx, func(ctx context.Context, c *conn, _ bool) (refusal, broken error) {
-		_, err := c.Exec(ctx, `INSERT INTO blobs (digest, data) VALUES ($1, $2) ON CONFLICT (digest) DO UPDATE SET stored = clock_timestamp()`, sum[:], data)
+	return j.write(ctx, func(ctx context.Context, c *pgx.Conn, _ bool) (refusal, broken error) {
+		_, err := c.Exec(ctx, `INSERT INTO blobs (digest, data) VALUES ($1, $2) ON CONFLICT (digest) DO UPDATE SET stored = clock_timestamp()`, key, data)
 		return nil, err
 	})
 }
@@ -36,9 +36,9 @@ func (j *Journal) Blob(ctx context.Context, digest string) ([]byte, error) {
 		return nil, fmt.Errorf("blob %q: %w", digest, pawl.ErrUnknownBlob)
 	}
 	var data []byte
-	err = j.read(ctx, func(ctx context.Context, c *conn, _ bool) (refusal, broken error) {
+	err = j.read(ctx, func(ctx context.Context, c *pgx.Conn, _ bool) (refusal, broken error) {
 		err := c.QueryRow(ctx, `SELECT data FROM blobs WHERE digest = $1`, key).Scan(&data)
-		if errors.Is(err, errNoRows) {
+		if errors.Is(err, pgx.ErrNoRows) {
 			return fmt.Errorf("blob %s: %w", digest, pawl.ErrUnknownBlob), nil
 		}
 		return nil, err

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5"
 
 	"github.com/pawl-run/pawl/internal/retry"
 )
@@ -30,18 +30,12 @@ func Check(ctx context.Context, url string, o *Options) (Health, error) {
 	if o != nil && o.Schema != "" {
 		j.schema = o.Schema
 	}
-	config, err := pgconn.ParseConfig(url)
-	if err == nil {
-		_, err = poolSize(config)
-	}
+	config, err := parse(url)
 	if err != nil {
 		return Health{}, j.err(err)
 	}
-	j.name = name(config)
-	if config.ConnectTimeout <= 0 {
-		config.ConnectTimeout = 10 * time.Second
-	}
-	c, err := connect(ctx, config)
+	j.name = name(config.ConnConfig)
+	c, err := pgx.ConnectConfig(ctx, config.ConnConfig)
 	if err != nil {
 		return Health{}, j.err(&retry.Error{Err: err})
 	}
@@ -50,7 +44,7 @@ func Check(ctx context.Context, url string, o *Options) (Health, error) {
 	return h, j.err(err)
 }
 
-func (j *Journal) check(ctx context.Context, c *conn) (h Health, err error) {
+func (j *Journal) check(ctx context.Context, c *pgx.Conn) (h Health, err error) {
 	if err := j.enter(ctx, c); err != nil {
 		return h, err
 	}
@@ -87,7 +81,7 @@ func (j *Journal) check(ctx context.Context, c *conn) (h Health, err error) {
 }
 
 // missing names the first right that the user lacks.
-func (j *Journal) missing(ctx context.Context, c *conn, made bool) (right string, err error) {
+func (j *Journal) missing(ctx context.Context, c *pgx.Conn, made bool) (right string, err error) {
 	if !made {
 		err = c.QueryRow(ctx, `SELECT CASE WHEN has_database_privilege(current_database(), 'CREATE') THEN ''
 			ELSE format('CREATE ON DATABASE %I', current_database()) END`).Scan(&right)

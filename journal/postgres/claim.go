@@ -9,7 +9,10 @@ import (
 	"math"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/journal/internal/shared"
 )
 
 // Claim acquires, renews or releases a lease; see [pawl.Claim]. The server's clock decides
@@ -58,7 +61,7 @@ type claim struct {
 	lease pawl.Lease // the result
 }
 
-func (q *claim) create(ctx context.Context, c *conn, again bool) (refusal, broken error) {
+func (q *claim) create(ctx context.Context, c *pgx.Conn, again bool) (refusal, broken error) {
 	found, err := q.ask(ctx, c, `INSERT INTO runs (id, owner, epoch, until, claim)
 		VALUES ($1, $2, 1, clock_timestamp() + $3, $4) ON CONFLICT (id) DO NOTHING RETURNING owner, epoch, until`,
 		[]byte(q.Owner), q.TTL, q.mark)
@@ -71,7 +74,7 @@ func (q *claim) create(ctx context.Context, c *conn, again bool) (refusal, broke
 	return fmt.Errorf("run %s: %w", q.Run, pawl.ErrRunExists), nil
 }
 
-func (q *claim) take(ctx context.Context, c *conn, again bool) (refusal, broken error) {
+func (q *claim) take(ctx context.Context, c *pgx.Conn, again bool) (refusal, broken error) {
 	over := int64(min(q.Over, math.MaxInt64))
 	for {
 		found, err := q.ask(ctx, c, `UPDATE runs SET owner = $2, epoch = epoch + 1, until = clock_timestamp() + $3, claim = $4
@@ -83,8 +86,8 @@ func (q *claim) take(ctx context.Context, c *conn, again bool) (refusal, broken 
 		// The run is unknown or held, or was until just now.
 		free, ours, err := q.look(ctx, c)
 		switch {
-		case errors.Is(err, errNoRows):
-			return unknown(q.Run), nil
+		case errors.Is(err, pgx.ErrNoRows):
+			return shared.Unknown(q.Run), nil
 		case err != nil, again && ours:
 			return nil, err
 		case !free:
@@ -96,34 +99,34 @@ func (q *claim) take(ctx context.Context, c *conn, again bool) (refusal, broken 
 // renew does not wait for the disk: if a crash of the server loses a renewal, the lease
 // lapses, and the epoch guards the log. So the heartbeats of a thousand runs do not cost a
 // thousand flushes.
-func (q *claim) renew(ctx context.Context, c *conn, _ bool) (refusal, broken error) {
+func (q *claim) renew(ctx context.Context, c *pgx.Conn, _ bool) (refusal, broken error) {
 	return q.keep(ctx, c, `WITH easy AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true) AS set)
 		UPDATE runs SET until = clock_timestamp() + $3 FROM easy WHERE id = $1 AND epoch = $2 AND easy.set = 'off' RETURNING owner, epoch, until`,
 		q.Epoch, q.TTL)
 }
 
-func (q *claim) giveUp(ctx context.Context, c *conn, _ bool) (refusal, broken error) {
+func (q *claim) giveUp(ctx context.Context, c *pgx.Conn, _ bool) (refusal, broken error) {
 	return q.keep(ctx, c, `UPDATE runs SET owner = '', until = NULL WHERE id = $1 AND epoch = $2 RETURNING owner, epoch, until`, q.Epoch)
 }
 
 // keep changes a lease that the caller should have. It may safely run twice.
-func (q *claim) keep(ctx context.Context, c *conn, sql string, args ...any) (refusal, broken error) {
+func (q *claim) keep(ctx context.Context, c *pgx.Conn, sql string, args ...any) (refusal, broken error) {
 	found, err := q.ask(ctx, c, sql, args...)
 	if err != nil || found {
 		return nil, err
 	}
 	_, _, err = q.look(ctx, c)
 	switch {
-	case errors.Is(err, errNoRows):
-		return unknown(q.Run), nil
+	case errors.Is(err, pgx.ErrNoRows):
+		return shared.Unknown(q.Run), nil
 	case err != nil:
 		return nil, err
 	}
-	return fenced(q.Run, q.Epoch, q.lease.Epoch), nil
+	return shared.Fenced(q.Run, q.Epoch, q.lease.Epoch), nil
 }
 
 // look reads the state of the lease.
-func (q *claim) look(ctx context.Context, c *conn) (free, ours bool, err error) {
+func (q *claim) look(ctx context.Context, c *pgx.Conn) (free, ours bool, err error) {
 	var owner, mark []byte
 	var epoch uint64
 	var until *time.Time
@@ -134,12 +137,12 @@ func (q *claim) look(ctx context.Context, c *conn) (free, ours bool, err error) 
 }
 
 // ask runs a statement about the run that returns the lease, and reports whether it matched a row.
-func (q *claim) ask(ctx context.Context, c *conn, sql string, args ...any) (found bool, err error) {
+func (q *claim) ask(ctx context.Context, c *pgx.Conn, sql string, args ...any) (found bool, err error) {
 	var owner []byte
 	var epoch uint64
 	var until *time.Time
 	err = c.QueryRow(ctx, sql, append([]any{[]byte(q.Run)}, args...)...).Scan(&owner, &epoch, &until)
-	if errors.Is(err, errNoRows) {
+	if errors.Is(err, pgx.ErrNoRows) {
 		return false, nil
 	}
 	q.lease = pawl.Lease{Run: q.Run, Owner: string(owner), Epoch: epoch, Until: moment(until)}

@@ -5,6 +5,8 @@ import (
 	"math"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgxpool"
+
 	"github.com/pawl-run/pawl"
 )
 
@@ -12,7 +14,7 @@ import (
 func (j *Journal) SetPatience(d time.Duration) { j.patience = d }
 
 // Conn is a connection as the journal uses it.
-func (j *Journal) Conn(ctx context.Context) (*lease, error) { return j.pool.Acquire(ctx) }
+func (j *Journal) Conn(ctx context.Context) (*pgxpool.Conn, error) { return j.pool.Acquire(ctx) }
 
 // Selection is the SQL of a list's first portion.
 func Selection(q pawl.Query) (sql string, args []any) {

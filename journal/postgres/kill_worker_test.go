@@ -23,6 +23,9 @@ import (
 	"github.com/pawl-run/pawl/journal/sqlite"
 )
 
+// lease is how long a worker's lease lasts without a heartbeat.
+const lease = 15 * time.Second
+
 // TestKillWorkers kills the workers of a database at any time. Every queued run ends, none is
 // lost, each Write is made once, and nobody is asked. There are 6 kills, 1,000 under
 // PAWL_PROOF=1, any number with PAWL_PROOF_KILLS; PAWL_PROOF_SEED repeats a series, as far as
@@ -156,38 +159,28 @@ func (w *workforce) first() func() {
 	var head pawl.Head
 	w.queued = append(w.queued, strings.TrimSpace(string(id)))
 	for e, err := range engine.Entries(w.Context(), w.journal, w.queued[0], 1) {
-		if err != nil {
-			w.Fatal(err)
-		}
+		must(w, err)
 		if entries = append(entries, e); e.Seq == 2 {
 			break
 		}
 	}
 	for h, err := range w.journal.List(w.Context(), pawl.Query{Run: w.queued[0]}) {
-		if err != nil {
-			w.Fatal(err)
-		}
+		must(w, err)
 		head = h
 	}
 	return func() {
 		id := fmt.Sprintf("%s-%d", w.queued[0], len(w.queued))
 		l, err := w.journal.Claim(w.Context(), pawl.Claim{Run: id, Owner: "filler", TTL: time.Minute, New: true})
-		if err != nil {
-			w.Fatal(err)
-		}
+		must(w, err)
 		b := pawl.Batch{Run: id, Epoch: l.Epoch, Head: head}
 		b.Head.Run, b.Head.Lease = id, pawl.Lease{}
 		for _, e := range entries {
 			e.Run = id
 			record, err := e.AppendJSON(nil)
-			if err != nil {
-				w.Fatal(err)
-			}
+			must(w, err)
 			b.Records = append(b.Records, record)
 		}
-		if err := w.journal.Append(w.Context(), b); err != nil {
-			w.Fatal(err)
-		}
+		must(w, w.journal.Append(w.Context(), b))
 		engine.Release(w.journal, l)
 		w.queued = append(w.queued, id)
 	}
@@ -197,9 +190,7 @@ func (w *workforce) first() func() {
 func (w *workforce) open() (n int) {
 	for _, status := range []pawl.Status{pawl.StatusQueued, pawl.StatusRunning, pawl.StatusPaused, pawl.StatusWaitingDoubt} {
 		for _, err := range w.journal.List(w.Context(), pawl.Query{Status: status}) {
-			if err != nil {
-				w.Fatal(err)
-			}
+			must(w, err)
 			n++
 		}
 	}
@@ -209,9 +200,7 @@ func (w *workforce) open() (n int) {
 // hold holds what was done against what is promised.
 func (w *workforce) hold() {
 	ledger, err := os.ReadFile(filepath.Join(w.dir, "ledger.txt"))
-	if err != nil {
-		w.Fatal(err)
-	}
+	must(w, err)
 	made, writes := map[string]int{}, 0
 	for line := range strings.Lines(string(ledger)) {
 		made[strings.TrimSpace(line)]++

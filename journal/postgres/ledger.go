@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/budget"
 )
@@ -27,7 +29,7 @@ const (
 		FROM settled s WHERE b.account = s.account`
 
 	// settleRemoved spends what a removed run had reserved.
-	settleRemoved = `WITH settled AS (DELETE FROM reservations WHERE run = $1 AND NOT EXISTS (SELECT FROM runs WHERE ref = $1) RETURNING account, tokens, cost)
+	settleRemoved = `WITH settled AS (DELETE FROM reservations WHERE run = $1 RETURNING account, tokens, cost)
 		UPDATE budgets b SET reserved_tokens = reserved_tokens - s.tokens, reserved_cost = reserved_cost - s.cost,
 			spent_tokens = spent_tokens + s.tokens, spent_cost = spent_cost + s.cost
 		FROM settled s WHERE b.account = s.account`
@@ -55,11 +57,11 @@ func (j *Journal) Spend(ctx context.Context, b pawl.Batch, change budget.Change)
 	if err != nil {
 		return err
 	}
-	err = j.write(ctx, func(ctx context.Context, c *conn, again bool) (refusal, broken error) {
-		broken = c.inTx(ctx, func() error {
+	err = j.write(ctx, func(ctx context.Context, c *pgx.Conn, again bool) (refusal, broken error) {
+		broken = pgx.BeginFunc(ctx, c, func(pgx.Tx) error {
 			added, refused, err := add(ctx, c, again)
 			if added {
-				refused, err = c.spend(ctx, b.Run, change)
+				refused, err = spend(ctx, c, b.Run, change)
 			}
 			if refusal = refused; err == nil && refused != nil {
 				err = errRefused
@@ -78,7 +80,7 @@ func (j *Journal) Spend(ctx context.Context, b pawl.Batch, change budget.Change)
 }
 
 // spend makes a change to accounts in a transaction.
-func (c *conn) spend(ctx context.Context, run string, change budget.Change) (refusal, broken error) {
+func spend(ctx context.Context, c *pgx.Conn, run string, change budget.Change) (refusal, broken error) {
 	reserve := slices.SortedFunc(slices.Values(change.Reserve), func(a, b budget.Reservation) int { return strings.Compare(a.Account, b.Account) })
 	accounts := [][]byte{}
 	for _, r := range reserve {
@@ -90,7 +92,7 @@ func (c *conn) spend(ctx context.Context, run string, change budget.Change) (ref
 	if change.Settle != budget.SettleNothing {
 		var tokens, cost any = change.Spent.Tokens, change.Spent.Cost
 		if change.Settle == budget.SettleReserved {
-			tokens, cost = []byte(nil), []byte(nil)
+			tokens, cost = nil, nil
 		}
 		if _, err := c.Exec(ctx, settleAccounts, []byte(run), tokens, cost); err != nil {
 			return nil, err
@@ -101,17 +103,17 @@ func (c *conn) spend(ctx context.Context, run string, change budget.Change) (ref
 		if err != nil {
 			return nil, err
 		}
-		if done == 0 {
-			return c.over(ctx, r)
+		if done.RowsAffected() == 0 {
+			return over(ctx, c, r)
 		}
 	}
 	return nil, nil
 }
 
 // over says why a reservation does not fit.
-func (c *conn) over(ctx context.Context, r budget.Reservation) (refusal, broken error) {
+func over(ctx context.Context, c *pgx.Conn, r budget.Reservation) (refusal, broken error) {
 	b, err := scanBalance(c.QueryRow(ctx, `SELECT `+balance+` FROM budgets WHERE account = $1`, []byte(r.Account)))
-	if err != nil && !errors.Is(err, errNoRows) {
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 		return nil, err
 	}
 	if err = b.Reserve(r); err == nil {
@@ -120,7 +122,7 @@ func (c *conn) over(ctx context.Context, r budget.Reservation) (refusal, broken 
 	return err, nil
 }
 
-func scanBalance[R interface{ Scan(into ...any) error }](r R) (b budget.Balance, err error) {
+func scanBalance(r pgx.Row) (b budget.Balance, err error) {
 	var account []byte
 	err = r.Scan(&account, &b.Spent.Tokens, &b.Spent.Cost, &b.Reserved.Tokens, &b.Reserved.Cost, &b.Most.Tokens, &b.Most.Cost)
 	b.Account = string(account)
@@ -142,9 +144,9 @@ func (j *Journal) Prune(ctx context.Context, before time.Time) (n int, err error
 	for _, account := range past {
 		accounts = append(accounts, []byte(account))
 	}
-	err = j.write(ctx, func(ctx context.Context, c *conn, _ bool) (refusal, broken error) {
+	err = j.write(ctx, func(ctx context.Context, c *pgx.Conn, _ bool) (refusal, broken error) {
 		done, err := c.Exec(ctx, `DELETE FROM budgets WHERE account = ANY($1) AND reserved_tokens = 0 AND reserved_cost = 0`, accounts)
-		n = int(done)
+		n = int(done.RowsAffected())
 		return nil, err
 	})
 	return n, err

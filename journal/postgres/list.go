@@ -8,7 +8,10 @@ import (
 	"math"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/journal/internal/shared"
 )
 
 // List yields the heads of runs, the last created first; see [pawl.Journal].
@@ -47,8 +50,8 @@ func (j *Journal) list(ctx context.Context, q pawl.Query, words []string) iter.S
 // heads reads a portion of a list, and returns the position of its last run.
 func (j *Journal) heads(ctx context.Context, q pawl.Query, words []string, before int64, most int) (out []pawl.Head, last int64, err error) {
 	sql, args := selection(q, words, before, most)
-	err = j.read(ctx, func(ctx context.Context, c *conn, _ bool) (refusal, broken error) {
-		out, broken = collect(ctx, c, func(r *rows) (h pawl.Head, err error) {
+	err = j.read(ctx, func(ctx context.Context, c *pgx.Conn, _ bool) (refusal, broken error) {
+		out, broken = collect(ctx, c, func(r pgx.Row) (h pawl.Head, err error) {
 			last, err = scan(r, &h)
 			return h, err
 		}, sql, args...)
@@ -67,8 +70,8 @@ func selection(q pawl.Query, words []string, before int64, most int) (sql string
 	}
 	if q.Run != "" {
 		add(`id`, `>=`, []byte(q.Run))
-		if end := after(q.Run); end != nil {
-			add(`id`, `<`, end)
+		if end := shared.AfterPrefix(q.Run); end != "" {
+			add(`id`, `<`, []byte(end))
 		}
 	}
 	if q.Status != 0 {
@@ -107,24 +110,12 @@ func selection(q pawl.Query, words []string, before int64, most int) (sql string
 const columns = `ref, id, owner, epoch, until, seq, iterations, cost, priced, updated, status,
 	agent, loop, labels, thread, parent, origin, created, wake_at`
 
-// after returns the first id after all ids with a prefix; nil if there is none.
-func after(prefix string) []byte {
-	b := []byte(prefix)
-	for len(b) > 0 {
-		if b[len(b)-1]++; b[len(b)-1] != 0 {
-			return b
-		}
-		b = b[:len(b)-1]
-	}
-	return nil
-}
-
-func scanHead(r *rows) (h pawl.Head, err error) {
+func scanHead(r pgx.Row) (h pawl.Head, err error) {
 	_, err = scan(r, &h)
 	return h, err
 }
 
-func scan(rows *rows, h *pawl.Head) (ref int64, err error) {
+func scan(rows pgx.Row, h *pawl.Head) (ref int64, err error) {
 	var id, owner, agent, loop, labels, thread, parent, origin []byte
 	var until, updated, created, wake *time.Time
 	var status string

@@ -238,13 +238,11 @@ func prepared(t *testing.T) (j *postgres.Journal, schemaName string) {
 	t.Helper()
 	j = emptied(t, "prepared")
 	for _, run := range []string{"r", "free"} {
-		if _, err := j.Claim(t.Context(), pawl.Claim{Run: run, Owner: "owner", TTL: time.Hour, New: true}); err != nil {
-			t.Fatal(err)
-		}
+		_, err := j.Claim(t.Context(), pawl.Claim{Run: run, Owner: "owner", TTL: time.Hour, New: true})
+		must(t, err)
 	}
-	if _, err := j.Claim(t.Context(), pawl.Claim{Run: "free", Epoch: 1}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := j.Claim(t.Context(), pawl.Claim{Run: "free", Epoch: 1})
+	must(t, err)
 	must(t, j.Append(t.Context(), pawl.Batch{Run: "r", Epoch: 1, Records: [][]byte{[]byte("one")}}))
 	return j, "prepared"
 }
@@ -361,9 +359,8 @@ func TestCancelled(t *testing.T) {
 	c, err := pgx.Connect(t.Context(), started(t).url())
 	must(t, err)
 	defer c.Close(context.Background())
-	if _, err := c.Exec(t.Context(), `BEGIN; LOCK TABLE `+schema+`.runs`, pgx.QueryExecModeSimpleProtocol); err != nil {
-		t.Fatal(err)
-	}
+	_, err = c.Exec(t.Context(), `BEGIN; LOCK TABLE `+schema+`.runs`, pgx.QueryExecModeSimpleProtocol)
+	must(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	appended, listed := make(chan error, 1), make(chan error, 1)
 	go func() {
@@ -389,12 +386,9 @@ func TestCancelled(t *testing.T) {
 		t.Fatalf("the append left while its statement was under way: %v", err)
 	case <-time.After(50 * time.Millisecond):
 	}
-	if _, err := c.Exec(t.Context(), `COMMIT`); err != nil {
-		t.Fatal(err)
-	}
-	if err := <-appended; err != nil {
-		t.Error(err)
-	}
+	_, err = c.Exec(t.Context(), `COMMIT`)
+	must(t, err)
+	must(t, <-appended)
 	if got := strings.Join(logOf(t, j, "r"), " "); got != "one two" {
 		t.Errorf("the log is %q", got)
 	}

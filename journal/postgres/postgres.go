@@ -20,7 +20,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/retry"
@@ -32,7 +33,7 @@ import (
 type Journal struct {
 	name     string // for errors
 	schema   string
-	pool     *pool
+	pool     *pgxpool.Pool
 	patience time.Duration
 	closed   atomic.Bool
 	signals  *hub
@@ -56,9 +57,6 @@ type Options struct {
 	Schema string
 }
 
-// maxBytes bounds one batch, signal or blob.
-const maxBytes = 64 << 20
-
 // patience is how long a call retries while the database cannot be reached. A restart, or a
 // failover to another server, should be over by then.
 const patience = 30 * time.Second
@@ -80,41 +78,49 @@ func Open(ctx context.Context, url string, o *Options) (*Journal, error) {
 	if !schemas.MatchString(schema) {
 		return nil, fmt.Errorf("journal: the schema %q is not made of at most 40 lower-case letters, digits and underscores", schema)
 	}
-	config, err := pgconn.ParseConfig(url)
+	config, err := parse(url)
 	if err != nil {
 		return nil, fmt.Errorf("journal: %w", err)
 	}
-	most, err := poolSize(config)
-	if err != nil {
-		return nil, fmt.Errorf("journal: %w", err)
-	}
-	j := &Journal{name: name(config), schema: schema, patience: patience}
-	if err := j.open(ctx, config, most); err != nil {
+	j := &Journal{name: name(config.ConnConfig), schema: schema, patience: patience}
+	if err := j.open(ctx, config); err != nil {
 		return nil, j.err(err)
 	}
 	return j, nil
 }
 
-func (j *Journal) open(ctx context.Context, c *pgconn.Config, most int32) error {
-	if c.ConnectTimeout <= 0 {
+// parse reads the address of a database.
+func parse(url string) (*pgxpool.Config, error) {
+	config, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, err
+	}
+	if c := config.ConnConfig; c.ConnectTimeout <= 0 {
 		c.ConnectTimeout = 10 * time.Second
 	}
-	if c.RuntimeParams["application_name"] == "" {
-		c.RuntimeParams["application_name"] = "pawl"
+	if params := config.ConnConfig.RuntimeParams; params["application_name"] == "" {
+		params["application_name"] = "pawl"
 	}
+	config.PingTimeout = 5 * time.Second // else a silent connection would block
+	return config, nil
+}
+
+func (j *Journal) open(ctx context.Context, config *pgxpool.Config) error {
+	config.AfterConnect = j.enter
 	var err error
-	if j.pool, err = newPool(c, most, j.enter); err != nil {
+	if j.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
 		return err
 	}
 	first, err := j.pool.Acquire(ctx)
 	if err == nil {
-		err = j.create(ctx, first.conn)
+		err = j.create(ctx, first.Conn())
 		first.Release()
 	}
 	if err != nil {
 		j.pool.Close()
 		return err
 	}
+	c := config.ConnConfig
 	j.signals, j.logs, j.queue = newHub(c, j.schema+".signals"), newHub(c, j.schema+".logs"), newHub(c, j.schema+".queue")
 	j.news = &notifier{j: j}
 	return nil
@@ -124,14 +130,15 @@ func (j *Journal) open(ctx context.Context, c *pgconn.Config, most int32) error 
 // user. An append that has returned must be durable, so a server that does not wait for its
 // disk is set to wait; stronger settings, which also wait for replicas, stay. With stricter
 // isolation, concurrent statements would fail instead of waiting for each other.
-func (j *Journal) enter(ctx context.Context, c *conn) error {
-	return c.script(ctx, `SELECT set_config('search_path', '`+j.schema+`', false),
+func (j *Journal) enter(ctx context.Context, c *pgx.Conn) error {
+	_, err := c.Exec(ctx, `SELECT set_config('search_path', '`+j.schema+`', false),
 		set_config('default_transaction_isolation', 'read committed', false),
 		set_config('synchronous_commit', CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END, false)`)
+	return err
 }
 
 // name returns the database's address for errors, without the user.
-func name(c *pgconn.Config) string {
+func name(c *pgx.ConnConfig) string {
 	return "postgres://" + net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port))) + "/" + c.Database
 }
 

@@ -8,6 +8,8 @@ import (
 	"iter"
 	"strconv"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/journals"
 )
@@ -62,7 +64,7 @@ func (j *Journal) Take(ctx context.Context, t pawl.Take) ([]pawl.Head, error) {
 		sql, args = takeCapped, append(args, most, t.LaneMax)
 	}
 	var out []pawl.Head
-	err := j.write(ctx, func(ctx context.Context, c *conn, _ bool) (refusal, broken error) {
+	err := j.write(ctx, func(ctx context.Context, c *pgx.Conn, _ bool) (refusal, broken error) {
 		out, broken = collect(ctx, c, scanHead, sql, args...) // the leases of a try whose answer was lost lapse
 		return nil, broken
 	})
@@ -111,7 +113,7 @@ const (
 
 // Queued yields the ids of queued runs; see runs.Queue.
 func (j *Journal) Queued(ctx context.Context) iter.Seq2[string, error] {
-	return listed(ctx, j, "the queue", func(r *rows) (string, error) {
+	return listed(ctx, j, "the queue", func(r pgx.Row) (string, error) {
 		var id []byte
 		err := r.Scan(&id)
 		return string(id), err

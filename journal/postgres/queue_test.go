@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/journal/postgres"
 )
 
@@ -135,63 +134,4 @@ func BenchmarkTake(b *testing.B) {
 		all.Wait()
 	}
 	b.ReportMetric(10_000*float64(b.N)/b.Elapsed().Seconds(), "claims/s")
-}
-
-// BenchmarkTurns has four workers take the runs of a tenant, 25 at a time. After 1,000 of
-// its 9,900 another tenant queues 100 runs. It reports how many runs are taken from then
-// on until the last of the 100 is.
-func BenchmarkTurns(b *testing.B) {
-	const late = 100
-	agent := pawl.Agent{Name: "a", Model: pawl.ModelFunc(func(context.Context, pawl.Request) (pawl.Reply, error) { return pawl.Say("done"), nil })}
-	var last, rounds int64
-	for b.Loop() {
-		b.StopTimer()
-		schema := schema()
-		first := crowded(b, schema, 0, 9_900)
-		take := func(j *postgres.Journal, most int) []pawl.Head {
-			heads, err := j.Take(context.Background(), pawl.Take{Owner: "w", TTL: time.Hour, Max: most, Agents: []string{"a"}})
-			if err != nil {
-				b.Error(err)
-			}
-			return heads
-		}
-		if n := len(take(first, 1000)); n != 1000 {
-			b.Fatalf("%d runs were taken", n)
-		}
-		for range late {
-			if _, err := engine.New(first, nil).Queue(b.Context(), agent, "go", &engine.StartOptions{Labels: map[string]string{"tenant": "late"}}); err != nil {
-				b.Fatal(err)
-			}
-		}
-		var workers [4]*postgres.Journal
-		for i := range workers {
-			workers[i] = openAt(b, started(b).url(), schema)
-		}
-		b.StartTimer()
-		var mu sync.Mutex
-		taken, found := 0, 0
-		var all sync.WaitGroup
-		for _, j := range workers {
-			all.Go(func() {
-				for more := true; more; {
-					heads := take(j, 25)
-					mu.Lock()
-					for _, h := range heads {
-						if taken++; h.Labels["tenant"] == "late" {
-							if found++; found == late {
-								last += int64(taken)
-							}
-						}
-					}
-					more = found < late && len(heads) > 0
-					mu.Unlock()
-				}
-			})
-		}
-		all.Wait()
-		if rounds++; found != late {
-			b.Fatalf("of %d runs %d were taken", late, found)
-		}
-	}
-	b.ReportMetric(float64(last)/float64(rounds), "taken")
 }

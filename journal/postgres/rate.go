@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/pawl-run/pawl/internal/journals"
 )
 
@@ -25,7 +27,7 @@ const reserve = `WITH easy AS MATERIALIZED (SELECT set_config('synchronous_commi
 // is lost, it may take twice.
 func (j *Journal) Reserve(ctx context.Context, name string, requests, tokens, within time.Duration) (time.Duration, error) {
 	var wait int64
-	err := j.write(ctx, func(ctx context.Context, c *conn, _ bool) (refusal, broken error) {
+	err := j.write(ctx, func(ctx context.Context, c *pgx.Conn, _ bool) (refusal, broken error) {
 		return nil, c.QueryRow(ctx, reserve, []byte(name), requests, tokens, within.Microseconds(), journals.FullBucket).Scan(&wait)
 	})
 	return time.Duration(wait) * time.Microsecond, err

@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"iter"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/journal/internal/shared"
 )
 
 // A portion bounds what is read before the caller sees it, in bytes or rows, so that a slow
@@ -22,10 +25,10 @@ func (j *Journal) Read(ctx context.Context, run string, from uint64) iter.Seq2[p
 		from := max(from, 1)
 		var ref int64
 		var end uint64
-		err := j.read(ctx, func(ctx context.Context, c *conn, _ bool) (refusal, broken error) {
+		err := j.read(ctx, func(ctx context.Context, c *pgx.Conn, _ bool) (refusal, broken error) {
 			err := c.QueryRow(ctx, `SELECT ref, seq FROM runs WHERE id = $1`, []byte(run)).Scan(&ref, &end)
-			if errors.Is(err, errNoRows) {
-				return unknown(run), nil
+			if errors.Is(err, pgx.ErrNoRows) {
+				return shared.Unknown(run), nil
 			}
 			return nil, err
 		})
@@ -51,7 +54,7 @@ func (j *Journal) Read(ctx context.Context, run string, from uint64) iter.Seq2[p
 
 // portion reads some records from seq on, at least one of those up to end.
 func (j *Journal) portion(ctx context.Context, ref int64, run string, from, end uint64) (out []pawl.Row, err error) {
-	err = j.read(ctx, func(ctx context.Context, c *conn, _ bool) (refusal, broken error) {
+	err = j.read(ctx, func(ctx context.Context, c *pgx.Conn, _ bool) (refusal, broken error) {
 		out = nil
 		// The server knows the lengths without reading the bytes, so it stops where the
 		// portion is full; bytes that it has begun to send must be received.
@@ -74,7 +77,7 @@ func (j *Journal) portion(ctx context.Context, ref int64, run string, from, end 
 			if checksum([]byte(run), last, sizes, data) != crc {
 				return damaged(run, "the records up to %d have changed since they were written", last), nil
 			}
-			records, err := split(sizes, data)
+			records, err := shared.Split(data, sizes)
 			if err != nil {
 				return damaged(run, "the records up to %d: %w", last, err), nil
 			}
@@ -102,7 +105,7 @@ func (j *Journal) portion(ctx context.Context, ref int64, run string, from, end 
 			return nil, err
 		}
 		if !there { // the run was removed meanwhile
-			return unknown(run), nil
+			return shared.Unknown(run), nil
 		}
 		return damaged(run, "it ends at %d, but should at %d", from-1, end), nil
 	})
@@ -113,27 +116,19 @@ func (j *Journal) portion(ctx context.Context, ref int64, run string, from, end 
 }
 
 // collect reads the rows of a query.
-func collect[T any](ctx context.Context, c *conn, of func(*rows) (T, error), sql string, args ...any) (out []T, err error) {
+func collect[T any](ctx context.Context, c *pgx.Conn, of func(pgx.Row) (T, error), sql string, args ...any) ([]T, error) {
 	rows, err := c.Query(ctx, sql, args...)
 	if err != nil {
 		return nil, err
 	}
-	defer rows.Close()
-	for rows.Next() {
-		one, err := of(rows)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, one)
-	}
-	return out, rows.Err()
+	return pgx.CollectRows(rows, func(r pgx.CollectableRow) (T, error) { return of(r) })
 }
 
 // listed yields what a query finds, once all is read. what names that in errors.
-func listed[T any](ctx context.Context, j *Journal, what string, of func(*rows) (T, error), sql string) iter.Seq2[T, error] {
+func listed[T any](ctx context.Context, j *Journal, what string, of func(pgx.Row) (T, error), sql string) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var all []T
-		err := j.read(ctx, func(ctx context.Context, c *conn, _ bool) (refusal, broken error) {
+		err := j.read(ctx, func(ctx context.Context, c *pgx.Conn, _ bool) (refusal, broken error) {
 			all, broken = collect(ctx, c, of, sql)
 			return nil, broken
 		})

@@ -5,39 +5,49 @@ import (
 	"encoding/hex"
 	"errors"
 	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/pawl-run/pawl/journal/internal/shared"
 )
 
 // Remove deletes a run with its signals; see [pawl.Remover]. The server reuses the space itself. A
 // repeated call, after a lost answer, succeeds.
 func (j *Journal) Remove(ctx context.Context, run string, epoch uint64) error {
-	return j.write(ctx, func(ctx context.Context, c *conn, again bool) (refusal, broken error) {
+	return j.write(ctx, func(ctx context.Context, c *pgx.Conn, again bool) (refusal, broken error) {
 		for {
 			var ref int64
 			var held uint64
 			err := c.QueryRow(ctx, `SELECT ref, epoch FROM runs WHERE id = $1`, []byte(run)).Scan(&ref, &held)
 			switch {
-			case errors.Is(err, errNoRows) && again:
+			case errors.Is(err, pgx.ErrNoRows) && again:
 				return nil, nil // only this call can have removed it
-			case errors.Is(err, errNoRows):
-				return unknown(run), nil
+			case errors.Is(err, pgx.ErrNoRows):
+				return shared.Unknown(run), nil
 			case err != nil:
 				return nil, err
 			case held != epoch:
-				return fenced(run, epoch, held), nil
+				return shared.Fenced(run, epoch, held), nil
 			}
 			// One transaction. The run goes first, which waits for concurrent writers, so that
 			// the following statements see what they added.
-			done, err := c.together(ctx,
-				command{`DELETE FROM runs WHERE ref = $1 AND epoch = $2`, []any{ref, epoch}},
-				command{`DELETE FROM signals WHERE run = $1 AND NOT EXISTS (SELECT FROM runs WHERE ref = $1)`, []any{ref}},
-				command{`DELETE FROM batches WHERE run = $1 AND NOT EXISTS (SELECT FROM runs WHERE ref = $1)`, []any{ref}},
-				command{`DELETE FROM texts WHERE run = $1 AND NOT EXISTS (SELECT FROM runs WHERE ref = $1)`, []any{ref}},
-				command{settleRemoved, []any{ref}})
-			if err != nil {
+			removed := false
+			err = pgx.BeginFunc(ctx, c, func(pgx.Tx) error {
+				done, err := c.Exec(ctx, `DELETE FROM runs WHERE ref = $1 AND epoch = $2`, ref, epoch)
+				if removed = done.RowsAffected() == 1; err != nil || !removed {
+					return err
+				}
+				for _, sql := range []string{
+					`DELETE FROM signals WHERE run = $1`, `DELETE FROM batches WHERE run = $1`, `DELETE FROM texts WHERE run = $1`, settleRemoved,
+				} {
+					if _, err := c.Exec(ctx, sql, ref); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+			if err != nil || removed {
 				return nil, err
-			}
-			if done == 1 {
-				return nil, nil
 			}
 		}
 	})
@@ -65,9 +75,9 @@ func (j *Journal) RemoveBlobs(ctx context.Context, before time.Time, keep func(d
 		if len(gone) == 0 {
 			continue
 		}
-		err = j.write(ctx, func(ctx context.Context, c *conn, _ bool) (refusal, broken error) {
+		err = j.write(ctx, func(ctx context.Context, c *pgx.Conn, _ bool) (refusal, broken error) {
 			done, err := c.Exec(ctx, `DELETE FROM blobs WHERE digest = ANY($1) AND stored < $2`, gone, cutoff)
-			n += int(done)
+			n += int(done.RowsAffected())
 			return nil, err
 		})
 		if err != nil {
@@ -78,7 +88,7 @@ func (j *Journal) RemoveBlobs(ctx context.Context, before time.Time, keep func(d
 
 // serverTime converts a time of this machine to the server's clock, or slightly earlier.
 func (j *Journal) serverTime(ctx context.Context, t time.Time) (out time.Time, err error) {
-	err = j.read(ctx, func(ctx context.Context, c *conn, _ bool) (refusal, broken error) {
+	err = j.read(ctx, func(ctx context.Context, c *pgx.Conn, _ bool) (refusal, broken error) {
 		var now time.Time
 		err := c.QueryRow(ctx, `SELECT clock_timestamp()`).Scan(&now)
 		out = now.Add(-time.Since(t))
@@ -89,8 +99,8 @@ func (j *Journal) serverTime(ctx context.Context, t time.Time) (out time.Time, e
 
 // oldBlobs lists some digests after from, in order.
 func (j *Journal) oldBlobs(ctx context.Context, from []byte, cutoff time.Time) (out [][]byte, err error) {
-	err = j.read(ctx, func(ctx context.Context, c *conn, _ bool) (refusal, broken error) {
-		out, broken = collect(ctx, c, func(r *rows) (digest []byte, err error) {
+	err = j.read(ctx, func(ctx context.Context, c *pgx.Conn, _ bool) (refusal, broken error) {
+		out, broken = collect(ctx, c, func(r pgx.Row) (digest []byte, err error) {
 			err = r.Scan(&digest)
 			return digest, err
 		}, `SELECT digest FROM blobs WHERE digest > $1 AND stored < $2 ORDER BY digest LIMIT $3`, from, cutoff, portionRows)

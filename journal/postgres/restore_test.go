@@ -100,34 +100,6 @@ func TestRestore(t *testing.T) {
 	}
 }
 
-// TestDump takes a dump while a run waits, and restores it beside the original.
-func TestDump(t *testing.T) {
-	s := started(t)
-	s.do(t, `CREATE DATABASE dumped`, `CREATE DATABASE loaded`)
-	at := func(name string) string {
-		return fmt.Sprintf("postgres://postgres@127.0.0.1:%d/%s?sslmode=disable", s.port, name)
-	}
-	paid := 0
-	agent := paying(&paid)
-	drive(t, func() (*engine.Handle, error) {
-		return engine.New(openAt(t, at("dumped"), "pawl"), nil).Start(t.Context(), agent, "go", &engine.StartOptions{ID: "r"})
-	}, pawl.StatusWaitingApproval)
-	file := filepath.Join(t.TempDir(), "dump")
-	out, err := exec.Command(filepath.Join(s.bin, "pg_dump"), "-n", "pawl", "-Fc", "-f", file, "-d", at("dumped")).CombinedOutput()
-	if err == nil {
-		out, err = exec.Command(filepath.Join(s.bin, "pg_restore"), "-d", at("loaded"), file).CombinedOutput()
-	}
-	if err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	eng := engine.New(openAt(t, at("loaded"), "pawl"), nil)
-	must(t, eng.Approve(t.Context(), "r", "c_1", "ann", nil))
-	drive(t, func() (*engine.Handle, error) { return eng.Resume(t.Context(), agent, "r", nil) }, pawl.StatusSuccess)
-	if paid != 1 {
-		t.Errorf("it paid %d times", paid)
-	}
-}
-
 // paying is an agent that pays once, if it may.
 func paying(paid *int) pawl.Agent {
 	return pawl.Agent{Name: "payer", Tools: []pawl.Tool{payment{paid}}, Policies: []pawl.Policy{approval.For("pay")}, Model: pawl.ModelFunc(func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
@@ -195,9 +167,8 @@ func (s *server) do(t *testing.T, statements ...string) {
 	must(t, err)
 	defer c.Close(context.Background())
 	for _, sql := range statements {
-		if _, err := c.Exec(t.Context(), sql, pgx.QueryExecModeSimpleProtocol); err != nil {
-			t.Fatal(err)
-		}
+		_, err = c.Exec(t.Context(), sql, pgx.QueryExecModeSimpleProtocol)
+		must(t, err)
 	}
 }
 

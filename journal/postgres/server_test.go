@@ -25,6 +25,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/pawl-run/pawl/internal/testkit/check"
 	"github.com/pawl-run/pawl/journal/postgres"
 )
 
@@ -313,11 +314,7 @@ func openAt(tb testing.TB, url, schema string) *postgres.Journal {
 	tb.Helper()
 	j, err := postgres.Open(context.Background(), url, &postgres.Options{Schema: schema})
 	must(tb, err)
-	tb.Cleanup(func() {
-		if err := j.Close(); err != nil {
-			tb.Error(err)
-		}
-	})
+	tb.Cleanup(func() { must(tb, j.Close()) })
 	return j
 }
 
@@ -345,10 +342,4 @@ func until(t *testing.T, what string, f func() bool) {
 	}
 }
 
-// must ends a test at an error that it does not expect.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = check.Must

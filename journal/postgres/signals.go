@@ -8,21 +8,21 @@ import (
 	"iter"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/journal/internal/shared"
 )
 
 // Send makes a signal durable; see [pawl.Inbox]. Signals are sent one after the other, so
 // that no reader sees one before all with a lower ID: an ID from a sequence is assigned on
 // request but visible when its transaction ends, which may be in another order.
 func (j *Journal) Send(ctx context.Context, l pawl.Signal) (pawl.Signal, error) {
-	kind, err := l.Kind.MarshalText()
+	kind, err := shared.CheckSignal(&l)
 	if err != nil {
 		return pawl.Signal{}, err
 	}
-	if len(l.Body) > maxBytes {
-		return pawl.Signal{}, fmt.Errorf("run %s: a signal of %d bytes exceeds the limit of %d", l.Run, len(l.Body), maxBytes)
-	}
-	p := &sending{signal: l, kind: string(kind), channel: j.signals.channel}
+	p := &sending{signal: l, kind: kind, channel: j.signals.channel}
 	if err := j.write(ctx, p.send); err != nil {
 		return pawl.Signal{}, err
 	}
@@ -37,7 +37,7 @@ type sending struct {
 }
 
 // send finds the signal or inserts it. It may safely run twice.
-func (p *sending) send(ctx context.Context, c *conn, _ bool) (refusal, broken error) {
+func (p *sending) send(ctx context.Context, c *pgx.Conn, _ bool) (refusal, broken error) {
 	l := p.signal
 	for {
 		if found, refusal, err := p.look(ctx, c); found || refusal != nil || err != nil {
@@ -59,14 +59,14 @@ func (p *sending) send(ctx context.Context, c *conn, _ bool) (refusal, broken er
 			p.out.Time = moment(instant(l.Time))
 			return nil, nil
 		}
-		if !errors.Is(err, errNoRows) {
+		if !errors.Is(err, pgx.ErrNoRows) {
 			return nil, err
 		}
 	}
 }
 
 // look finds the existing signal and compares it.
-func (p *sending) look(ctx context.Context, c *conn) (found bool, refusal, broken error) {
+func (p *sending) look(ctx context.Context, c *pgx.Conn) (found bool, refusal, broken error) {
 	var id *int64
 	var by, body []byte
 	var at *time.Time
@@ -74,8 +74,8 @@ func (p *sending) look(ctx context.Context, c *conn) (found bool, refusal, broke
 		LEFT JOIN signals l ON l.run = r.ref AND l.kind = $2 AND sha256(l.request) = sha256($3) WHERE r.id = $1`,
 		[]byte(p.signal.Run), p.kind, []byte(p.signal.Request)).Scan(&id, &by, &body, &at)
 	switch {
-	case errors.Is(err, errNoRows):
-		return false, unknown(p.signal.Run), nil
+	case errors.Is(err, pgx.ErrNoRows):
+		return false, shared.Unknown(p.signal.Run), nil
 	case err != nil || id == nil:
 		return false, nil, err
 	}
@@ -89,24 +89,7 @@ func (p *sending) look(ctx context.Context, c *conn) (found bool, refusal, broke
 
 // Signals yields signals in order of ID; see [pawl.Inbox].
 func (j *Journal) Signals(ctx context.Context, run string, after int64) iter.Seq2[pawl.Signal, error] {
-	return func(yield func(pawl.Signal, error) bool) {
-		for {
-			signals, err := j.some(ctx, run, after)
-			for _, l := range signals {
-				if !yield(l, nil) {
-					return
-				}
-				after = l.ID
-			}
-			if err != nil {
-				yield(pawl.Signal{}, err)
-				return
-			}
-			if len(signals) == 0 {
-				return
-			}
-		}
-	}
+	return shared.Signals(after, func(after int64) ([]pawl.Signal, error) { return j.some(ctx, run, after) })
 }
 
 // some reads signals with an ID above after; none if there are none.
@@ -115,8 +98,8 @@ func (j *Journal) some(ctx context.Context, run string, after int64) (out []pawl
 	if run != "" {
 		where, args = ` AND run = (SELECT ref FROM runs WHERE id = $4)`, append(args, []byte(run))
 	}
-	err = j.read(ctx, func(ctx context.Context, c *conn, _ bool) (refusal, broken error) {
-		out, broken = collect(ctx, c, func(r *rows) (l pawl.Signal, err error) {
+	err = j.read(ctx, func(ctx context.Context, c *pgx.Conn, _ bool) (refusal, broken error) {
+		out, broken = collect(ctx, c, func(r pgx.Row) (l pawl.Signal, err error) {
 			var run, request, by, body []byte
 			var kind string
 			var at *time.Time

@@ -45,9 +45,8 @@ func TestSignalsInOrder(t *testing.T) {
 		look()
 		time.Sleep(10 * time.Millisecond)
 	}
-	if _, err := c.Exec(t.Context(), `COMMIT`); err != nil {
-		t.Fatal(err)
-	}
+	_, err = c.Exec(t.Context(), `COMMIT`)
+	must(t, err)
 	must(t, <-posted)
 	look()
 	if d := cmp.Diff([]string{"slow", "quick"}, seen); d != "" {
@@ -95,9 +94,7 @@ func TestRemovedWhole(t *testing.T) {
 			})
 		}
 		time.Sleep(time.Duration(round) * 2 * time.Millisecond)
-		if err := j.Remove(t.Context(), run, l.Epoch); err != nil {
-			t.Error(err)
-		}
+		must(t, j.Remove(t.Context(), run, l.Epoch))
 		all.Wait()
 		for _, err := range errs {
 			if !errors.Is(err, pawl.ErrUnknownRun) {

@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5"
 
 	"github.com/pawl-run/pawl/internal/journals"
 )
@@ -38,7 +38,7 @@ func (j *Journal) WatchLogs(ctx context.Context) iter.Seq2[string, error] {
 // as there is a watcher.
 type hub struct {
 	channel string
-	config  *pgconn.Config
+	config  *pgx.ConnConfig
 	bell    journals.Bell
 	on      atomic.Bool // the listener is listening
 
@@ -47,7 +47,7 @@ type hub struct {
 	gone chan struct{} // closed when it has ended
 }
 
-func newHub(config *pgconn.Config, channel string) *hub {
+func newHub(config *pgx.ConnConfig, channel string) *hub {
 	h := &hub{channel: channel, config: config}
 	h.bell.First, h.bell.Ready = h.begin, h.on.Load
 	return h
@@ -95,9 +95,7 @@ const silence = 30 * time.Second
 
 // listenOnce listens on one connection, and reports whether it got as far as listening.
 func (h *hub) listenOnce(ctx context.Context) (listened bool) {
-	config, heard := h.config.Copy(), &notices{}
-	config.OnNotification = heard.add
-	c, err := connect(ctx, config)
+	c, err := pgx.ConnectConfig(ctx, h.config.Copy())
 	if err != nil {
 		return false
 	}
@@ -106,13 +104,13 @@ func (h *hub) listenOnce(ctx context.Context) (listened bool) {
 		defer stop()
 		_ = c.Close(ctx)
 	}()
-	if err := c.script(ctx, `LISTEN "`+h.channel+`"`); err != nil { // no schema has a quote
+	if _, err := c.Exec(ctx, `LISTEN "`+h.channel+`"`); err != nil { // no schema has a quote
 		return false
 	}
 	h.on.Store(true)
 	h.bell.Ring("")
 	for {
-		run, err := heard.next(ctx, c)
+		run, err := nextNotice(ctx, c)
 		if err != nil {
 			return true
 		}
@@ -122,23 +120,13 @@ func (h *hub) listenOnce(ctx context.Context) (listened bool) {
 	}
 }
 
-// notices are notifications that came in and were not taken yet.
-type notices []string
-
-func (n *notices) add(_ *pgconn.PgConn, one *pgconn.Notification) { *n = append(*n, one.Payload) }
-
-// next returns the run of the next notification; nil after a silence.
-func (n *notices) next(ctx context.Context, c *conn) (*string, error) {
+// nextNotice returns the run of the next notification; nil after a silence.
+func nextNotice(ctx context.Context, c *pgx.Conn) (*string, error) {
 	some, stop := context.WithTimeout(ctx, silence)
 	defer stop()
-	var err error
-	if len(*n) == 0 {
-		err = c.WaitForNotification(some)
-	}
-	if len(*n) > 0 {
-		payload := (*n)[0]
-		*n = (*n)[1:]
-		run, err := hex.DecodeString(payload)
+	notice, err := c.WaitForNotification(some)
+	if err == nil {
+		run, err := hex.DecodeString(notice.Payload)
 		if err != nil {
 			run = nil // a notification of another program on our channel: check all runs
 		}

@@ -58,9 +58,8 @@ func (f *follower) hears(t *testing.T, run string) {
 
 func post(t *testing.T, j *postgres.Journal, run, request string) {
 	t.Helper()
-	if _, err := j.Send(t.Context(), pawl.Signal{Run: run, Kind: pawl.SignalCancel, Request: request, Body: []byte(`1`)}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := j.Send(t.Context(), pawl.Signal{Run: run, Kind: pawl.SignalCancel, Request: request, Body: []byte(`1`)})
+	must(t, err)
 }
 
 // listeners counts the connections that listen.
@@ -95,9 +94,8 @@ func TestWatch(t *testing.T) {
 	mail.mu.Unlock()
 
 	for _, run := range []string{"ünï\x00\xff'\"", random(2000)} {
-		if _, err := other.Claim(t.Context(), pawl.Claim{Run: run, Owner: "o", TTL: time.Hour, New: true}); err != nil {
-			t.Fatal(err)
-		}
+		_, err := other.Claim(t.Context(), pawl.Claim{Run: run, Owner: "o", TTL: time.Hour, New: true})
+		must(t, err)
 		post(t, other, run, random(100_000))
 		mail.hears(t, run)
 	}

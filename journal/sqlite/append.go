@@ -1,17 +1,16 @@
 package sqlite
 
 import (
-	"bytes"
 	"context"
 	"encoding/binary"
 	"encoding/json"
-	"fmt"
 	"hash/crc32"
 	"math"
 
 	"github.com/ncruces/go-sqlite3"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/journal/internal/shared"
 )
 
 // Append adds a batch; see [pawl.Journal]. An empty batch is an error, and so is one of more than
@@ -28,17 +27,8 @@ func (j *Journal) Append(ctx context.Context, b pawl.Batch) error {
 
 // appendWith checks the size of a batch and runs do, which appends it, in a transaction.
 func (j *Journal) appendWith(ctx context.Context, b pawl.Batch, do func(w *writer) (refusal, broken error)) error {
-	size := 0
-	for _, r := range b.Records {
-		size += len(r)
-	}
-	switch {
-	case len(b.Records) == 0:
-		return fmt.Errorf("run %s: a batch needs at least one record", b.Run)
-	case size > maxBytes:
-		return fmt.Errorf("run %s: a batch of %d bytes exceeds the limit of %d", b.Run, size, maxBytes)
-	case b.After+uint64(len(b.Records)) > math.MaxUint32:
-		return fmt.Errorf("run %s: a log ends at record %d: %w", b.Run, uint32(math.MaxUint32), pawl.ErrConflict)
+	if err := shared.CheckBatch(&b, math.MaxUint32); err != nil {
+		return err
 	}
 	err := j.write(ctx, do)
 	if err == nil {
@@ -97,11 +87,11 @@ func (w *writer) check(b pawl.Batch) (t *target, refusal, broken error) {
 	case err != nil:
 		return nil, nil, err
 	case t == nil:
-		return nil, unknown(b.Run), nil
+		return nil, shared.Unknown(b.Run), nil
 	case t.epoch != b.Epoch:
-		return nil, fenced(b.Run, b.Epoch, t.epoch), nil
+		return nil, shared.Fenced(b.Run, b.Epoch, t.epoch), nil
 	case t.end != b.After:
-		return nil, fmt.Errorf("run %s: the log ends at %d, not at %d: %w", b.Run, t.end, b.After, pawl.ErrConflict), nil
+		return nil, shared.Conflict(b.Run, t.end, b.After), nil
 	}
 	return t, nil, nil
 }
@@ -109,11 +99,7 @@ func (w *writer) check(b pawl.Batch) (t *target, refusal, broken error) {
 // append writes a batch that was checked.
 func (w *writer) append(t *target, b pawl.Batch) error {
 	id := t.ref<<32 | int64(b.After) + int64(len(b.Records))
-	var sizes []byte
-	for _, r := range b.Records[:len(b.Records)-1] {
-		sizes = binary.AppendUvarint(sizes, uint64(len(r)))
-	}
-	data := bytes.Join(b.Records, nil)
+	data, sizes := shared.Join(b.Records)
 	err := w.exec(`INSERT INTO batches (id, iterations, cost, priced, updated, sizes, crc, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
 		id, b.Head.Iterations, b.Head.Cost, b.Head.Priced, b.Head.Updated, sizes, checksum(id, sizes, data), data)
 	if err != nil {
@@ -185,10 +171,4 @@ func (w *writer) setLabels(t *target, labels string) error {
 		}
 	}
 	return nil
-}
-
-func unknown(run string) error { return fmt.Errorf("run %s: %w", run, pawl.ErrUnknownRun) }
-
-func fenced(run string, have, want uint64) error {
-	return fmt.Errorf("run %s: the caller has epoch %d, the lease is at %d: %w", run, have, want, pawl.ErrFenced)
 }

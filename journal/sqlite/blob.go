@@ -10,23 +10,21 @@ import (
 	"github.com/ncruces/go-sqlite3"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/journal/internal/shared"
 )
 
 // PutBlob stores data; see [pawl.Blobs]. It fails if the data does not have the digest, or
 // has more than 64 MB.
 func (j *Journal) PutBlob(ctx context.Context, digest string, data []byte) error {
-	sum := sha256.Sum256(data)
-	if digest != hex.EncodeToString(sum[:]) {
-		return fmt.Errorf("blob %s: the data has the SHA-256 %x", digest, sum)
-	}
-	if len(data) > maxBytes {
-		return fmt.Errorf("blob %s: %d bytes exceed the limit of %d", digest, len(data), maxBytes)
+	key, err := shared.CheckBlob(digest, data)
+	if err != nil {
+		return err
 	}
 	return j.write(ctx, func(w *writer) (refusal, broken error) {
-		if err := w.exec(`INSERT INTO blobs (digest, data) VALUES (?, ?) ON CONFLICT DO NOTHING`, sum[:], data); err != nil {
+		if err := w.exec(`INSERT INTO blobs (digest, data) VALUES (?, ?) ON CONFLICT DO NOTHING`, key, data); err != nil {
 			return nil, err
 		}
-		return nil, w.exec(`INSERT INTO stored (blob, time) SELECT ref, ? FROM blobs WHERE digest = ? ON CONFLICT DO UPDATE SET time = excluded.time`, time.Now(), sum[:])
+		return nil, w.exec(`INSERT INTO stored (blob, time) SELECT ref, ? FROM blobs WHERE digest = ? ON CONFLICT DO UPDATE SET time = excluded.time`, time.Now(), key)
 	})
 }
 

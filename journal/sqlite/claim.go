@@ -9,6 +9,7 @@ import (
 	"github.com/ncruces/go-sqlite3"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/journal/internal/shared"
 )
 
 // Claim acquires, renews or releases a lease; see [pawl.Claim].
@@ -50,13 +51,13 @@ func (w *writer) claim(c pawl.Claim) (l pawl.Lease, refusal, broken error) {
 		return l, nil, w.exec(`INSERT INTO runs (ref, id, owner, epoch, until) VALUES
 			((SELECT max(run, coalesce((SELECT max(ref) FROM runs), 0)) + 1 FROM removed), ?, ?, ?, ?)`, l.Run, l.Owner, l.Epoch, l.Until)
 	case !found:
-		return l, unknown(c.Run), nil
+		return l, shared.Unknown(c.Run), nil
 	case c.Epoch == 0 && l.Until.After(now) && c.Over != l.Epoch:
 		return l, &pawl.HeldError{Lease: l}, nil
 	case c.Epoch == 0:
 		l.Owner, l.Epoch, l.Until = c.Owner, l.Epoch+1, now.Add(c.TTL)
 	case c.Epoch != l.Epoch:
-		return l, fenced(c.Run, c.Epoch, l.Epoch), nil
+		return l, shared.Fenced(c.Run, c.Epoch, l.Epoch), nil
 	case c.TTL > 0:
 		l.Until = now.Add(c.TTL)
 	default:

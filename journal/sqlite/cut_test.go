@@ -3,6 +3,7 @@ package sqlite_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -16,8 +17,56 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/approval"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/internal/testkit/check"
 	"github.com/pawl-run/pawl/journal/sqlite"
 )
+
+// A payer is a tool that must not be run twice, and what it has done.
+type payer struct {
+	mu    sync.Mutex
+	paid  []string
+	first func(call string) // asked before anything is done; nil: nobody
+}
+
+func (p *payer) Info() pawl.ToolInfo {
+	return pawl.ToolInfo{Name: "pay", Description: "Pay.", Effect: pawl.Write, Input: json.RawMessage(`{"type":"object","additionalProperties":true}`)}
+}
+
+func (p *payer) Run(_ context.Context, inv pawl.Invocation) (pawl.Output, error) {
+	if p.first != nil {
+		p.first(inv.Call)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.paid = append(p.paid, inv.Call)
+	return pawl.Output{JSON: json.RawMessage(`"paid"`)}, nil
+}
+
+// has reports whether a call was paid.
+func (p *payer) has(call string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Contains(p.paid, call)
+}
+
+// payments is how often the agent pays, one call a turn.
+const payments = 3
+
+func (p *payer) agent() pawl.Agent {
+	model := pawl.ModelFunc(func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
+		turn := 0
+		for _, m := range r.Messages {
+			if m.Role == pawl.RoleAssistant {
+				turn++
+			}
+		}
+		if turn >= payments {
+			return pawl.Say("done"), nil
+		}
+		return pawl.Do(pawl.Call{Tool: "pay", Args: fmt.Appendf(nil, `{"n":%d}`, turn)}), nil
+	})
+	return pawl.Agent{Name: "payer", Model: model, Tools: []pawl.Tool{p}}
+}
 
 // A shop is a world with everything that somebody can be told: a model that is
 // asked, tools that do something, a caller, and a person who decides. What each of
@@ -75,9 +124,8 @@ func (s *shop) goes(t *testing.T, j *sqlite.Journal) {
 	e := engine.New(j, nil)
 	h, err := e.Start(t.Context(), s.agent(), "go", &engine.StartOptions{ID: "r"})
 	if err != nil {
-		if h, err = e.Resume(t.Context(), s.agent(), "r", nil); err != nil {
-			t.Fatal(err)
-		}
+		h, err = e.Resume(t.Context(), s.agent(), "r", nil)
+		must(t, err)
 	} else {
 		s.knows(`"type":"run.started"`)
 	}
@@ -94,15 +142,14 @@ func (s *shop) goes(t *testing.T, j *sqlite.Journal) {
 				err = e.Approve(t.Context(), "r", p.Call, "me", nil)
 				s.knows("letter about %s", p.Call)
 			case s.has(p.Call):
-				err = e.Resolve(t.Context(), "r", p.Call, "me", engine.Resolution{Happened: json.RawMessage(`"paid"`)})
+				err = e.Resolve(t.Context(), "r", p.Call, "me", engine.Happened(json.RawMessage(`"paid"`)))
 			default:
-				err = e.Resolve(t.Context(), "r", p.Call, "me", engine.Resolution{DidNotHappen: true})
+				err = e.Resolve(t.Context(), "r", p.Call, "me", engine.DidNotHappen())
 			}
 			must(t, err)
 		}
-		if h, err = e.Resume(t.Context(), s.agent(), "r", nil); err != nil {
-			t.Fatal(err)
-		}
+		h, err = e.Resume(t.Context(), s.agent(), "r", nil)
+		must(t, err)
 	}
 	times := map[string]int{}
 	for _, call := range s.paid {
@@ -117,9 +164,21 @@ func (s *shop) goes(t *testing.T, j *sqlite.Journal) {
 	if err != nil || state.Status() != pawl.StatusSuccess {
 		t.Errorf("the run is %v, %v", state.Status(), err)
 	}
-	if _, err := e.Replay(t.Context(), s.agent(), "r"); err != nil {
-		t.Error(err)
+	_, err = e.Replay(t.Context(), s.agent(), "r")
+	must(t, err)
+}
+
+// lines is the log as it stands in the journal.
+func lines(t *testing.T, j *sqlite.Journal) (out []string) {
+	t.Helper()
+	for r, err := range j.Read(t.Context(), "r", 0) {
+		if errors.Is(err, pawl.ErrUnknownRun) {
+			break
+		}
+		must(t, err)
+		out = append(out, string(r.Data))
 	}
+	return out
 }
 
 // misses is what was known and is not in the journal.
@@ -183,9 +242,7 @@ func everyCut(t *testing.T, emptied, chances int) (all []aCut) {
 // into the file among them, all that a model, a tool, a caller or a person was
 // told stands in the journal; the run goes on from there and does nothing twice.
 func TestCutAtEverySync(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one goroutine after another, in which the race detector has nothing to see: -short")
-	}
+	check.SkipShort(t, "one goroutine after another, in which the race detector has nothing to see: -short")
 	t.Parallel()
 	for name, c := range map[string]struct{ emptied, chances int }{"log": {1000, 1}, "emptied": {5, 0}} {
 		t.Run(name, func(t *testing.T) {
@@ -205,9 +262,7 @@ func TestCutAtEverySync(t *testing.T) {
 					(&shop{payer: payer{paid: c.paid}}).goes(t, j)
 					resumed++
 				}
-				if err := j.Close(); err != nil {
-					t.Error(err)
-				}
+				must(t, j.Close())
 			}
 			t.Logf("%d cuts, %d runs went on", len(all), resumed)
 			if resumed < 20 {
@@ -219,9 +274,7 @@ func TestCutAtEverySync(t *testing.T) {
 
 // TestCutLoses: without the syncs there is something to lose.
 func TestCutLoses(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one goroutine after another, in which the race detector has nothing to see: -short")
-	}
+	check.SkipShort(t, "one goroutine after another, in which the race detector has nothing to see: -short")
 	t.Parallel()
 	d, name := sqlite.NewDisk(t)
 	j, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "j.db"), (&sqlite.Options{Normal: true}).OnDisk(name))
@@ -230,9 +283,8 @@ func TestCutLoses(t *testing.T) {
 	s.goes(t, j)
 	path := d.Cut(t, nil)
 	must(t, j.Close())
-	if j, err = sqlite.Open(t.Context(), path, nil); err != nil {
-		t.Fatal(err)
-	}
+	j, err = sqlite.Open(t.Context(), path, nil)
+	must(t, err)
 	if len(misses(t, j, s.known)) == 0 {
 		t.Error("nothing is lost, so the other test shows nothing")
 	}
@@ -267,18 +319,14 @@ func TestSyncFailsOnce(t *testing.T) {
 		must(t, j.Abandon(t.Context()))
 		s.goes(t, j)
 		cut := d.Cut(t, nil)
-		if err := j.Close(); err != nil {
-			t.Error(err)
-		}
+		must(t, j.Close())
 		if j, err = sqlite.Open(t.Context(), cut, &sqlite.Options{Normal: true}); err != nil {
 			t.Fatalf("after sync %d failed: %v", n, err)
 		}
 		if missing := misses(t, j, s.known); missing != nil {
 			t.Errorf("after sync %d failed: %q was known and is not there", n, missing)
 		}
-		if err := j.Close(); err != nil {
-			t.Error(err)
-		}
+		must(t, j.Close())
 		broke = broken
 	}
 	if failed < 3 {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/retry"
+	"github.com/pawl-run/pawl/internal/testkit/check"
 	"github.com/pawl-run/pawl/journal/sqlite"
 )
 
@@ -62,9 +63,7 @@ func use(t *testing.T, path, blob string) error {
 }
 
 func TestDamage(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one goroutine after another, in which the race detector has nothing to see: -short")
-	}
+	check.SkipShort(t, "one goroutine after another, in which the race detector has nothing to see: -short")
 	replace := func(old, with string) func([]byte) []byte {
 		return func(db []byte) []byte { return bytes.Replace(db, []byte(old), []byte(with), 1) }
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -21,11 +20,7 @@ func opened(t *testing.T, path string, o *Options) *Journal {
 	t.Helper()
 	j, err := Open(t.Context(), path, o)
 	must(t, err)
-	t.Cleanup(func() {
-		if err := j.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { must(t, j.Close()) })
 	return j
 }
 
@@ -97,9 +92,7 @@ func TestFaults(t *testing.T) {
 					}
 				}
 			}
-			if err := j.Append(t.Context(), other); err != nil {
-				t.Error(err)
-			}
+			must(t, j.Append(t.Context(), other))
 		})
 	}
 }
@@ -119,12 +112,9 @@ func TestFull(t *testing.T) {
 	if errs[1] != nil {
 		t.Errorf("the small one fails too: %v", errs[1])
 	}
-	if _, err := j.writer.number(`PRAGMA max_page_count = 1000000`); err != nil {
-		t.Fatal(err)
-	}
-	if err := j.Append(t.Context(), big); err != nil {
-		t.Error(err)
-	}
+	_, err = j.writer.number(`PRAGMA max_page_count = 1000000`)
+	must(t, err)
+	must(t, j.Append(t.Context(), big))
 }
 
 // together brings calls into one transaction: it leads one itself that lasts
@@ -194,11 +184,7 @@ func TestPatience(t *testing.T) {
 	b := claimed(t, j, "r")
 	other, err := connect(t.Context(), j.path, &Options{}, view{})
 	must(t, err)
-	defer func() {
-		if err := other.close(); err != nil {
-			t.Error(err)
-		}
-	}()
+	defer func() { must(t, other.close()) }()
 	must(t, other.Exec(`BEGIN IMMEDIATE`))
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
 	defer cancel()
@@ -223,9 +209,7 @@ func TestPatience(t *testing.T) {
 		t.Errorf("%d records are there already", got)
 	}
 	must(t, other.Exec(`INSERT INTO signals (run, kind, request, sender) VALUES (1, 'cancel', '', ''); COMMIT`))
-	if err := <-done; err != nil {
-		t.Error(err)
-	}
+	must(t, <-done)
 	// What the other connection wrote between two appends is seen.
 	must(t, other.Exec(`UPDATE runs SET epoch = 9`))
 	b.After++
@@ -257,9 +241,7 @@ func TestClosed(t *testing.T) {
 		})
 	}
 	time.Sleep(10 * time.Millisecond)
-	if err := errors.Join(j.Close(), j.Close()); err != nil {
-		t.Error(err)
-	}
+	must(t, errors.Join(j.Close(), j.Close()))
 	all.Wait()
 	for _, err := range j.Read(t.Context(), "r", 0) {
 		if !errors.Is(err, errClosed) {
@@ -268,36 +250,6 @@ func TestClosed(t *testing.T) {
 	}
 }
 
-// TestBig refuses a batch that is too big before SQLite has to. With PAWL_PROOF it
-// writes one of the largest size, which is 128 MB of pages.
-func TestBig(t *testing.T) {
-	j, err := Open(t.Context(), filepath.Join(t.TempDir(), "j.db"), &Options{Normal: true})
-	must(t, err)
-	defer func() {
-		if err := j.Close(); err != nil {
-			t.Error(err)
-		}
-	}()
-	b := claimed(t, j, "r")
-	size := 1 << 20
-	if os.Getenv("PAWL_PROOF") != "" {
-		size = maxBytes
-	}
-	b.Records = [][]byte{make([]byte, size), {}}
-	b.Records[0][size-1] = 7
-	must(t, j.Append(t.Context(), b))
-	for r, err := range j.Read(t.Context(), "r", 0) {
-		if err != nil || !bytes.Equal(r.Data, b.Records[r.Seq-1]) {
-			t.Errorf("record %d: %d bytes, %v", r.Seq, len(r.Data), err)
-		}
-	}
-	b.After, b.Records = 2, [][]byte{make([]byte, maxBytes), []byte("x")}
-	if err := j.Append(t.Context(), b); err == nil || !strings.Contains(err.Error(), "67108865 bytes") {
-		t.Errorf("the error is %v", err)
-	}
-}
-
-// must ends a test at an error that it does not expect.
 func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/ncruces/go-sqlite3"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/journal/internal/shared"
 )
 
 // List yields the heads of runs, the last claimed first; see [pawl.Journal].
@@ -57,7 +58,7 @@ func (j *Journal) heads(ctx context.Context, sql string, args []any, q pawl.Quer
 			if err != nil {
 				return false, err
 			}
-			if matches(h.Labels, q.Labels) {
+			if shared.HasLabels(h.Labels, q.Labels) {
 				out = append(out, h)
 			}
 			if rows++; rows < most && (q.Max == 0 || len(out) < q.Max) {
@@ -107,7 +108,7 @@ func selection(q pawl.Query, words []string) (sql string, args []any) {
 	}
 	if q.Run != "" {
 		where, args = append(where, `runs.id >= ?`), append(args, q.Run)
-		if end := after(q.Run); end != "" {
+		if end := shared.AfterPrefix(q.Run); end != "" {
 			where, args = append(where, `runs.id < ?`), append(args, end)
 		}
 	}
@@ -156,19 +157,6 @@ func first64(t time.Time, bound int64) int64 {
 	return nanos(t)
 }
 
-// after returns the first string after all strings with a prefix, by bytes, as SQLite
-// compares text; empty if there is none.
-func after(prefix string) string {
-	b := []byte(prefix)
-	for len(b) > 0 {
-		if b[len(b)-1]++; b[len(b)-1] != 0 {
-			return string(b)
-		}
-		b = b[:len(b)-1]
-	}
-	return ""
-}
-
 func head(s *sqlite3.Stmt) (pawl.Head, error) {
 	id := s.ColumnText(1)
 	h := pawl.Head{
@@ -190,13 +178,4 @@ func head(s *sqlite3.Stmt) (pawl.Head, error) {
 		}
 	}
 	return h, nil
-}
-
-func matches(have, want map[string]string) bool {
-	for k, v := range want {
-		if got, ok := have[k]; !ok || got != v {
-			return false
-		}
-	}
-	return true
 }

@@ -25,9 +25,7 @@ func plan(t *testing.T, c *sqlite3.Conn, sql string, values int) (plan string) {
 	for s.Step() {
 		plan += s.ColumnText(3) + "\n"
 	}
-	if err := s.Close(); err != nil {
-		t.Error(err)
-	}
+	must(t, s.Close())
 	return plan
 }
 

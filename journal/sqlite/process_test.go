@@ -133,9 +133,8 @@ func TestProcessesRace(t *testing.T) {
 		})
 	}
 	for _, in := range starts {
-		if _, err := io.WriteString(in, "go\n"); err != nil {
-			t.Fatal(err)
-		}
+		_, err := io.WriteString(in, "go\n")
+		must(t, err)
 	}
 	all.Wait()
 	j := openAt(t, filepath.Join(dir, "common.db"), nil)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/journals"
+	"github.com/pawl-run/pawl/journal/internal/shared"
 )
 
 // setPlace gives a run that is about to be queued its turn: the one after the run before it in its
@@ -92,7 +93,7 @@ func (w *writer) take(t pawl.Take, now time.Time) ([]pawl.Head, error) {
 				return false, err
 			case capped && agents[agent]+n >= most:
 				return false, nil
-			case !matches(h.Labels, t.Labels) || slices.Contains(t.Except, h.Run) || t.LaneMax > 0 && lanes[c.tenant]+mine[c.tenant] >= t.LaneMax:
+			case !shared.HasLabels(h.Labels, t.Labels) || slices.Contains(t.Except, h.Run) || t.LaneMax > 0 && lanes[c.tenant]+mine[c.tenant] >= t.LaneMax:
 				return true, nil
 			}
 			c.nth = nth[c.Rank]

@@ -3,7 +3,6 @@ package sqlite
 import (
 	"cmp"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"iter"
@@ -12,6 +11,7 @@ import (
 	"github.com/ncruces/go-sqlite3"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/journal/internal/shared"
 )
 
 // A portion bounds what is read before the caller sees it, in bytes or rows. A connection,
@@ -60,7 +60,7 @@ func (j *Journal) Read(ctx context.Context, run string, from uint64) iter.Seq2[p
 			if p.last {
 				// A log that was removed meanwhile has not ended here.
 				if now, err := j.ref(ctx, run); err != nil || now != ref {
-					yield(pawl.Row{}, cmp.Or(err, unknown(run)))
+					yield(pawl.Row{}, cmp.Or(err, shared.Unknown(run)))
 				}
 				return
 			}
@@ -77,7 +77,7 @@ func (j *Journal) ref(ctx context.Context, run string) (ref int64, err error) {
 		return err
 	})
 	if err == nil && ref == 0 {
-		return 0, unknown(run)
+		return 0, shared.Unknown(run)
 	}
 	return ref, j.err(err)
 }
@@ -133,23 +133,19 @@ func (j *Journal) portion(ctx context.Context, ref int64, run string, from uint6
 				if int64(checksum(id, sizes, data)) != s.ColumnInt64(2) {
 					return false, damaged(run, next, id, "they do not match their checksum")
 				}
-				n, err := records(sizes, len(data))
+				records, err := shared.Split(data, sizes)
 				if err != nil {
 					return false, damaged(run, next, id, err.Error())
 				}
-				seq := uint64(uint32(id)) - uint64(n) + 1
+				seq := uint64(uint32(id)) - uint64(len(records)) + 1
 				if seq > next || seq < next && next != from {
 					return false, fmt.Errorf("run %s: the log is damaged: record %d is followed by %d; %s", run, next-1, seq, restore)
 				}
-				for rest := data; n > 0; n, seq = n-1, seq+1 {
-					record := rest[:len(rest):len(rest)]
-					if n > 1 {
-						size, w := binary.Uvarint(sizes)
-						record, rest, sizes = rest[:size:size], rest[size:], sizes[w:]
-					}
+				for _, record := range records {
 					if seq >= from {
 						out = append(out, pawl.Row{Seq: seq, Data: record})
 					}
+					seq++
 				}
 				next = seq
 				size += len(data)
@@ -166,17 +162,4 @@ func (j *Journal) portion(ctx context.Context, ref int64, run string, from uint6
 // damaged is the error of the row with the records from first on.
 func damaged(run string, first uint64, id int64, why string) error {
 	return fmt.Errorf("run %s: the records %d to %d are damaged: %s; %s", run, first, uint32(id), why, restore)
-}
-
-// records returns the number of concatenated records, given the sizes of all but the last
-// and the total size.
-func records(sizes []byte, all int) (n int, err error) {
-	for n = 1; len(sizes) > 0; n++ {
-		size, w := binary.Uvarint(sizes)
-		if w <= 0 || size > uint64(all) {
-			return 0, errors.New("their sizes do not fit")
-		}
-		all, sizes = all-int(size), sizes[w:]
-	}
-	return n, nil
 }

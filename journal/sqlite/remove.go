@@ -11,6 +11,7 @@ import (
 	"github.com/ncruces/go-sqlite3"
 
 	"github.com/pawl-run/pawl/budget"
+	"github.com/pawl-run/pawl/journal/internal/shared"
 )
 
 // Remove deletes a run with its signals; see [pawl.Remover]. New data reuses its space;
@@ -25,9 +26,9 @@ func (w *writer) remove(run string, epoch uint64) (refusal, broken error) {
 	case err != nil:
 		return nil, err
 	case k == nil:
-		return unknown(run), nil
+		return shared.Unknown(run), nil
 	case k.epoch != epoch:
-		return fenced(run, epoch, k.epoch), nil
+		return shared.Fenced(run, epoch, k.epoch), nil
 	}
 	if err := w.setLabels(k, ""); err != nil {
 		return nil, err

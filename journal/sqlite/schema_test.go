@@ -1,13 +1,10 @@
 package sqlite_test
 
 import (
-	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -55,9 +52,8 @@ func TestModes(t *testing.T) {
 	root := t.TempDir()
 	path := filepath.Join(root, "a", "b", "j.db")
 	j := openAt(t, path, nil)
-	if _, err := j.Claim(t.Context(), pawl.Claim{Run: "r", TTL: time.Minute, New: true}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := j.Claim(t.Context(), pawl.Claim{Run: "r", TTL: time.Minute, New: true})
+	must(t, err)
 	for name, want := range map[string]os.FileMode{
 		"a": 0o700, "a/b": 0o700, "a/b/j.db": 0o600, "a/b/j.db-wal": 0o600, "a/b/j.db-shm": 0o600,
 	} {
@@ -66,33 +62,5 @@ func TestModes(t *testing.T) {
 		if got := info.Mode().Perm(); got != want {
 			t.Errorf("%s has the mode %o, not %o", name, got, want)
 		}
-	}
-}
-
-// TestOpenAtOnce opens a database that is not there yet from many sides.
-func TestOpenAtOnce(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "j.db")
-	var all sync.WaitGroup
-	errs := make([]error, 8)
-	for i := range errs {
-		all.Go(func() {
-			j, err := sqlite.Open(context.Background(), path, nil)
-			if err == nil {
-				_, err = j.Claim(context.Background(), pawl.Claim{Run: string(rune('a' + i)), TTL: time.Minute, New: true})
-				err = errors.Join(err, j.Close())
-			}
-			errs[i] = err
-		})
-	}
-	all.Wait()
-	must(t, errors.Join(errs...))
-	n := 0
-	for _, err := range openAt(t, path, nil).List(t.Context(), pawl.Query{}) {
-		if n++; err != nil {
-			t.Fatal(err)
-		}
-	}
-	if n != len(errs) {
-		t.Errorf("%d runs are there, not %d", n, len(errs))
 	}
 }

@@ -9,20 +9,18 @@ import (
 	"github.com/ncruces/go-sqlite3"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/journal/internal/shared"
 )
 
 // Send makes a signal durable; see [pawl.Inbox].
 func (j *Journal) Send(ctx context.Context, l pawl.Signal) (pawl.Signal, error) {
-	kind, err := l.Kind.MarshalText()
+	kind, err := shared.CheckSignal(&l)
 	if err != nil {
 		return pawl.Signal{}, err
 	}
-	if len(l.Body) > maxBytes {
-		return pawl.Signal{}, fmt.Errorf("run %s: a signal of %d bytes exceeds the limit of %d", l.Run, len(l.Body), maxBytes)
-	}
 	var out pawl.Signal
 	err = j.write(ctx, func(w *writer) (refusal, broken error) {
-		out, refusal, broken = w.send(l, string(kind))
+		out, refusal, broken = w.send(l, kind)
 		return refusal, broken
 	})
 	if err != nil {
@@ -37,7 +35,7 @@ func (w *writer) send(l pawl.Signal, kind string) (out pawl.Signal, refusal, bro
 	case err != nil:
 		return out, nil, err
 	case run == nil:
-		return out, unknown(l.Run), nil
+		return out, shared.Unknown(l.Run), nil
 	}
 	out = l
 	found, err := w.first(`SELECT id, sender, body, time FROM signals WHERE run = ? AND kind = ? AND request = ?`, func(s *sqlite3.Stmt) {
@@ -60,24 +58,10 @@ func (w *writer) send(l pawl.Signal, kind string) (out pawl.Signal, refusal, bro
 
 // Signals yields signals in order of ID; see [pawl.Inbox].
 func (j *Journal) Signals(ctx context.Context, run string, after int64) iter.Seq2[pawl.Signal, error] {
-	return func(yield func(pawl.Signal, error) bool) {
-		for {
-			signals, err := j.signals(ctx, run, after)
-			for _, l := range signals {
-				if !yield(l, nil) {
-					return
-				}
-				after = l.ID
-			}
-			if err != nil {
-				yield(pawl.Signal{}, j.err(err))
-				return
-			}
-			if len(signals) == 0 {
-				return
-			}
-		}
-	}
+	return shared.Signals(after, func(after int64) ([]pawl.Signal, error) {
+		out, err := j.signals(ctx, run, after)
+		return out, j.err(err)
+	})
 }
 
 func (j *Journal) signals(ctx context.Context, run string, after int64) ([]pawl.Signal, error) {

@@ -54,10 +54,6 @@ type Options struct {
 	vfs string // the file system of the database; tests break it
 }
 
-// maxBytes bounds one batch, signal or blob. SQLite copies data twice, within the 256 MB
-// that a connection may use.
-const maxBytes = 64 << 20
-
 // Open opens the database at path. It creates the database, and the directories above it,
 // if necessary, readable by their owner only. A database of another version, or of another
 // program, is refused and left unchanged. The context bounds only the opening.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/testkit/check"
 	"github.com/pawl-run/pawl/internal/testkit/journaltest"
 	"github.com/pawl-run/pawl/journal/sqlite"
 )
@@ -32,18 +33,8 @@ func openAt(tb testing.TB, path string, o *sqlite.Options) *sqlite.Journal {
 	tb.Helper()
 	j, err := sqlite.Open(context.Background(), path, o)
 	must(tb, err)
-	tb.Cleanup(func() {
-		if err := j.Close(); err != nil {
-			tb.Error(err)
-		}
-	})
+	tb.Cleanup(func() { must(tb, j.Close()) })
 	return j
 }
 
-// must ends a test at an error that it does not expect.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = check.Must

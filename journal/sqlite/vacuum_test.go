@@ -3,7 +3,6 @@ package sqlite_test
 import (
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -46,9 +45,7 @@ func TestOtherPrograms(t *testing.T) {
 			if copied := do(t, path); copied != "" {
 				path = copied
 			}
-			if err := use(t, path, blob); err != nil {
-				t.Fatal(err)
-			}
+			must(t, use(t, path, blob))
 			j := openAt(t, path, nil)
 			must(t, j.Check(t.Context()))
 			l, err := j.Claim(t.Context(), pawl.Claim{Run: "r", Owner: "me", TTL: time.Minute, Over: 1})
@@ -59,21 +56,6 @@ func TestOtherPrograms(t *testing.T) {
 			}
 		})
 	}
-}
-
-// TestVacuumBeside lets another connection vacuum a database that is in use.
-func TestVacuumBeside(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "j.db")
-	j := openAt(t, path, nil)
-	l := begin(t, j)
-	for n := range uint64(10) {
-		add(t, j, l, n, strings.Repeat("x", 5000))
-		raw(t, path, `VACUUM`)
-		if got := log(t.Context(), t, j); len(got) != int(n+1) {
-			t.Fatalf("%d records are there, not %d", len(got), n+1)
-		}
-	}
-	must(t, j.Check(t.Context()))
 }
 
 // TestCheck finds a page that SQLite did not write, even if nothing reads it.

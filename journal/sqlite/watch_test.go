@@ -58,9 +58,8 @@ func beside(t testing.TB, o *sqlite.Options) (j *sqlite.Journal, theirs func()) 
 	t.Cleanup(func() { _ = other.Close() })
 	theirs = begun(t, other, "theirs")
 	theirs()
-	if j, err = sqlite.Open(t.Context(), path, o); err != nil {
-		t.Fatal(err)
-	}
+	j, err = sqlite.Open(t.Context(), path, o)
+	must(t, err)
 	t.Cleanup(func() { _ = j.Close() })
 	return j, theirs
 }
@@ -96,29 +95,6 @@ func TestWatchLogs(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// TestWatchAtOnce adds something as soon as the first word says that what is
-// added from now on is told of.
-func TestWatchAtOnce(t *testing.T) {
-	j, theirs := beside(t, &sqlite.Options{ReadOnly: true})
-	for n := range 20 {
-		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
-		words := 0
-		for run, err := range j.WatchLogs(ctx) {
-			if run != "" || err != nil {
-				t.Fatal(run, err)
-			}
-			if words++; words == 2 {
-				break
-			}
-			theirs()
-		}
-		stop()
-		if words < 2 {
-			t.Fatalf("round %d: no word of what was added after the first one", n)
-		}
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/tool"
 )
@@ -88,25 +87,6 @@ func TestApprovedElsewhere(t *testing.T) {
 	}
 	if w.paid.Load() != 2 {
 		t.Errorf("paid %d times", w.paid.Load())
-	}
-}
-
-// The note that a result was given is nothing to a run that goes on.
-func TestCollectedIsResumed(t *testing.T) {
-	w := serve(t)
-	_, run, _ := call(t, w.connect(t, nil), "clerk", `{"input":"for ever"}`)
-	for _, want := range []bool{true, false} {
-		if first, err := w.server.collect(t.Context(), run); err != nil || first != want {
-			t.Errorf("first: %v, %v", first, err)
-		}
-	}
-	h, err := w.engine.Resume(t.Context(), w.agent, run, &engine.ResumeOptions{Limits: pawl.Limits{Iterations: 5}})
-	must(t, err)
-	if r, err := h.Wait(t.Context()); err != nil || r.Status != pawl.StatusExhausted || r.Iterations != 5 {
-		t.Errorf("%v after %d iterations: %v", r.Status, r.Iterations, err)
-	}
-	if n, err := w.engine.Replay(t.Context(), w.agent, run); err != nil || n == 0 {
-		t.Errorf("%d steps: %v", n, err)
 	}
 }
 

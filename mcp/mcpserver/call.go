@@ -142,7 +142,7 @@ func asked(ctx context.Context, r *sdk.CallToolRequest) context.Context {
 		}
 		return ""
 	}
-	return web.WithParent(ctx, web.ParseParent(of(web.Header), of(web.State)))
+	return web.WithParent(ctx, web.ParseParent(of(web.ParentHeader), of(web.StateHeader)))
 }
 
 // open begins the run, or resumes the waiting run of the same call. Without a handle that

@@ -6,11 +6,12 @@ import (
 	"errors"
 	"net"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/pawl-run/pawl/internal/web"
 )
 
 // idle is how long a client may be silent before its session ends.
@@ -18,8 +19,8 @@ const idle = 30 * time.Minute
 
 // Handler serves clients over streamable HTTP. They authenticate with the token as a bearer
 // token. Only requests from this machine to this machine are served: the Host must be a
-// loopback name or address, and so must the Origin if there is one. That excludes pages in
-// a browser and names that resolve to this machine. A message has at most 1 MiB. The token
+// loopback name or address, and an Origin, if there is one, this server's own. That excludes pages
+// in a browser and names that resolve to this machine. A message has at most 1 MiB. The token
 // must not be empty.
 func (s *Server) Handler(token string) (http.Handler, error) {
 	if token == "" {
@@ -28,7 +29,7 @@ func (s *Server) Handler(token string) (http.Handler, error) {
 	inner := s.behind()
 	want := sha256.Sum256([]byte(token))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !local(r.Host) || !localOrigin(r.Header.Values("Origin")) {
+		if !local(r.Host) || web.CrossOrigin(r) != nil {
 			http.Error(w, "this is served to this machine only", http.StatusForbidden)
 			return
 		}
@@ -56,16 +57,5 @@ func local(host string) bool {
 	if err != nil {
 		name = strings.Trim(host, "[]")
 	}
-	ip := net.ParseIP(name)
-	return strings.EqualFold(name, "localhost") || ip != nil && ip.IsLoopback()
-}
-
-func localOrigin(origins []string) bool {
-	for _, o := range origins {
-		u, err := url.Parse(o)
-		if err != nil || u.Host == "" || !local(u.Host) {
-			return false
-		}
-	}
-	return true
+	return web.Loopback(name)
 }

@@ -125,7 +125,7 @@ func TestEverythingServer(t *testing.T) {
 		{"echo", `{"message":"hi"}`, `"Echo: hi"`},
 		{"get-sum", `{"a":2,"b":3}`, `5`},
 		{"get-tiny-image", `{}`, `+image/png`},
-		{"get-structured-content", `{"location":"New York"}`, `{"conditions":`},
+		{"get-structured-content", `{"location":"New York"}`, `"conditions":`},
 		{"get-resource-reference", `{"resourceType":"Text","resourceId":1}`, `demo://resource`},
 		{"echo", `{"message":1}`, `error: `},
 	} {
@@ -133,9 +133,8 @@ func TestEverythingServer(t *testing.T) {
 			t.Errorf("%s: %s", tt.tool, got)
 		}
 	}
-	if _, err := pawl.NewMachine(pawl.Agent{Name: "a", Model: pawl.ModelFunc(nil), Tools: s.Tools()}); err != nil {
-		t.Error(err)
-	}
+	_, err := pawl.NewMachine(pawl.Agent{Name: "a", Model: pawl.ModelFunc(nil), Tools: s.Tools()})
+	must(t, err)
 }
 
 func TestFilesystemServer(t *testing.T) {

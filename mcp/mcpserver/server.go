@@ -127,11 +127,13 @@ func listed(info pawl.ToolInfo) *sdk.Tool {
 }
 
 // Serve serves one client that writes to in and reads from out, a message a line, until it
-// disconnects or ctx ends. Then the remaining runs are suspended.
+// disconnects or ctx ends. A line that cannot be read is answered with an error. At the end the
+// remaining runs are suspended.
 func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	unhook := context.AfterFunc(ctx, s.end)
 	defer unhook()
-	err := s.kit.Run(ctx, &sdk.IOTransport{Reader: io.NopCloser(in), Writer: keepOpen{out}, MaxLineLength: mostRequest})
+	lines := newLines(in, out)
+	err := s.kit.Run(ctx, &sdk.IOTransport{Reader: io.NopCloser(lines), Writer: lines})
 	if ctx.Err() != nil || errors.Is(err, io.EOF) || errors.Is(err, io.ErrClosedPipe) || errors.Is(err, syscall.EPIPE) || errors.Is(err, sdk.ErrConnectionClosed) {
 		return nil // the client or this server has closed the connection
 	}
@@ -162,13 +164,9 @@ func (s *Server) enter() (leave func(), ok bool) {
 // mostRequest bounds a message of a client, in bytes.
 const mostRequest = 1 << 20
 
-type keepOpen struct{ io.Writer }
-
-func (keepOpen) Close() error { return nil }
-
 // key identifies a repeated call.
 func key(tool string, args json.RawMessage) string {
-	same, err := wire.Canonical(nil, args)
+	same, err := wire.Canonical(args)
 	if err != nil {
 		same = args
 	}

@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -19,6 +21,7 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/approval"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/internal/testkit/check"
 	"github.com/pawl-run/pawl/journal/sqlite"
 	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/tool"
@@ -108,9 +111,7 @@ func (w *world) connect(t *testing.T, o *sdk.ClientOptions) *sdk.ClientSession {
 		out.Close()
 	}()
 	t.Cleanup(func() { // when the client has gone
-		if err := <-served; err != nil {
-			t.Error(err)
-		}
+		must(t, <-served)
 	})
 	return dial(t, &sdk.IOTransport{Reader: fromServer, Writer: toServer}, o)
 }
@@ -233,9 +234,8 @@ func TestAgent(t *testing.T) {
 	}
 	params := &sdk.CallToolParams{Name: "clerk", Arguments: json.RawMessage(`{"input":"double"}`), Meta: sdk.Meta{}}
 	params.SetProgressToken("t")
-	if _, err := c.CallTool(t.Context(), params); err != nil {
-		t.Fatal(err)
-	}
+	_, err := c.CallTool(t.Context(), params)
+	must(t, err)
 	for _, want := range []string{"iteration 1: asking the model", "iteration 1: double", "iteration 2: asking the model"} {
 		select {
 		case got := <-steps:
@@ -291,9 +291,7 @@ func TestDisconnect(t *testing.T) {
 	}()
 	<-w.running
 	toServer.Close()
-	if err := <-served; err != nil {
-		t.Error(err)
-	}
+	must(t, <-served)
 	if err := <-called; err == nil {
 		t.Error("the call was answered")
 	}
@@ -320,6 +318,77 @@ func TestDisconnect(t *testing.T) {
 	}
 }
 
+// A line that cannot be read is answered, and those behind it are served. Ids come back as sent.
+func TestLines(t *testing.T) {
+	const newest, older = `"2025-06-18"`, `"2025-03-26"`
+	for _, c := range []struct{ version, line, want string }{
+		{newest, `not json`, `-32700 null`},
+		{newest, `{"jsonrpc":"2.0","id":5`, `-32700 null`},
+		{newest, "\ufeff" + `{"jsonrpc":"2.0","id":5,"method":"ping"}`, `5`},
+		{newest, `{"id":5,"method":"ping"}`, `-32600 null`},
+		{newest, `{"jsonrpc":"2.0","id":5,"method":7}`, `-32600 null`},
+		{newest, `{"jsonrpc":"2.0","id":{},"method":"ping"}`, `-32600 null`},
+		{newest, `{"jsonrpc":"2.0","id":null,"method":"ping"}`, `-32600 null`},
+		{newest, `5`, `-32600 null`},
+		{newest, `[{"jsonrpc":"2.0","id":5,"method":"ping"}]`, `-32600 null`},
+		{newest, `{"jsonrpc":"2.0","id":5,"method":"ping","params":{"x":"` + strings.Repeat("x", mostRequest) + `"}}`, `-32600 null`},
+		{older, `[{"jsonrpc":"2.0","id":5,"method":"ping"},{"jsonrpc":"2.0","id":1.50,"method":"ping"}]`, `5 1.50`},
+		{older, `[]`, `-32600 null`},
+		{older, `[{"jsonrpc":"2.0","id":5,"method":"ping"},1]`, `-32600 null`},
+		{newest, `{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}`, `9007199254740993`},
+		{newest, `{"jsonrpc":"2.0","id":-1e2,"method":"nothing"}`, `-32601 -1e2`},
+		{newest, `{"jsonrpc":"2.0","id":"9007199254740993 \"x\"","method":"ping"}`, `"9007199254740993 \"x\""`},
+		{newest, `{"jsonrpc":"2.0","id":"","method":"ping"}`, `""`},
+		{newest, " \r\n", ``},
+	} {
+		w := serve(t)
+		in, send := io.Pipe()
+		answers, out := io.Pipe()
+		go func() {
+			_ = w.server.Serve(context.Background(), in, out)
+			out.Close()
+		}()
+		hello := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":` + c.version + `,"capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`
+		go func() {
+			_, _ = io.WriteString(send, strings.Join([]string{hello, `{"jsonrpc":"2.0","method":"notifications/initialized"}`, c.line, `{"jsonrpc":"2.0","id":99,"method":"ping"}`}, "\n")+"\n")
+		}()
+		timeout := time.AfterFunc(10*time.Second, func() { send.Close() })
+		want := strings.TrimSpace("1 "+c.want) + " 99"
+		var got []string
+		for d := json.NewDecoder(answers); len(strings.Join(got, " ")) < len(want); {
+			var raw json.RawMessage
+			if err := d.Decode(&raw); err != nil {
+				break
+			}
+			if raw[0] != '[' {
+				raw = json.RawMessage("[" + string(raw) + "]")
+			}
+			var all []struct {
+				ID    json.RawMessage
+				Error struct{ Code int }
+			}
+			must(t, json.Unmarshal(raw, &all))
+			for _, a := range all {
+				if a.Error.Code != 0 {
+					got = append(got, fmt.Sprint(a.Error.Code))
+				}
+				got = append(got, string(a.ID))
+			}
+		}
+		timeout.Stop()
+		send.Close()
+		slices.SortStableFunc(got, func(a, b string) int { return rank(a) - rank(b) })
+		if strings.Join(got, " ") != want {
+			t.Errorf("%.60s: %q, want %q", c.line, got, want)
+		}
+	}
+}
+
+// rank puts the first and the last answer in their place, since requests are answered at once.
+func rank(id string) int {
+	return map[string]int{"1": -1, "99": 1}[id]
+}
+
 func TestHTTP(t *testing.T) {
 	w := serve(t)
 	if _, err := w.server.Handler(""); err == nil {
@@ -334,7 +403,8 @@ func TestHTTP(t *testing.T) {
 		want                int
 	}{
 		{"", "", "", 401}, {"wrong", "", "", 401}, {"s3cret", "evil.example", "", 403}, {"s3cret", "127.0.0.1.evil.example", "", 403},
-		{"s3cret", "", "https://evil.example", 403}, {"s3cret", "", "null", 403}, {"s3cret", "", "http://localhost:3000", 400}, {"s3cret", "", "", 400},
+		{"s3cret", "", "https://evil.example", 403}, {"s3cret", "", "null", 403}, {"s3cret", "", "http://localhost:3000", 403}, {"s3cret", "", web.URL, 400}, {"s3cret", "", "", 400},
+		{"s3cret", "", strings.Replace(web.URL, "http", "https", 1), 403},
 	} {
 		r, _ := http.NewRequest(http.MethodPost, web.URL, strings.NewReader("{"))
 		r.Header.Set("Content-Type", "application/json")
@@ -376,10 +446,4 @@ func TestOwnName(t *testing.T) {
 	}
 }
 
-// must ends a test at an error that it does not expect.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = check.Must

@@ -10,6 +10,7 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/explain"
+	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/runs"
 )
 
@@ -40,7 +41,7 @@ func (s *Server) heard(ctx context.Context, d *driven) (bool, error) {
 	if !ok {
 		return false, nil
 	}
-	for l, err := range mail.Signals(ctx, d.ID, d.state.Signal()) {
+	for l, err := range mail.Signals(ctx, d.ID, d.state.Internals().Signal()) {
 		if err != nil || l.Kind != pawl.SignalDelivery { // a receipt is not for the run
 			return err == nil, err
 		}
@@ -67,7 +68,7 @@ func (s *Server) waits(ctx context.Context, r pawl.Result) string {
 			fmt.Fprintf(&b, ", tool %s", p.Tool)
 		}
 		if p.Reason != "" {
-			fmt.Fprintf(&b, ": %s", p.Reason)
+			fmt.Fprintf(&b, ": %s", display.Visible(p.Reason))
 		}
 		b.WriteString(". ")
 	}

@@ -232,9 +232,7 @@ data: {"type":"message_stop"}
 	for _, key := range []string{"one", "two", "one"} {
 		m := anthropic.New("claude-sonnet-5-5", &anthropic.Options{APIKey: key, BaseURL: srv.URL})
 		for c, err := range m.Stream(t.Context(), pawl.Request{}) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if c.Reply != nil {
 				accounts = append(accounts, c.Reply.Parts[0].(pawl.Thinking).Account)
 			}

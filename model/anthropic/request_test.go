@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/testkit/check"
 	"github.com/pawl-run/pawl/internal/wire"
 	"github.com/pawl-run/pawl/model/anthropic"
 	"github.com/pawl-run/pawl/model/internal/provider"
@@ -47,9 +48,7 @@ func TestOutputSchemas(t *testing.T) {
 				}
 			} `json:"output_config"`
 		}
-		if err := json.Unmarshal(b.sent, &doc); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal(b.sent, &doc))
 		told := strings.Contains(string(b.sent), "The final answer must be JSON that fits this schema")
 		if told != (doc.Config == nil) {
 			t.Errorf("%s: the prompt has the schema: %v", schema, told)
@@ -116,9 +115,7 @@ func TestEffort(t *testing.T) {
 			Thinking json.RawMessage
 			Config   struct{ Effort string } `json:"output_config"`
 		}
-		if err := json.Unmarshal([]byte(send(t, c.model, pawl.Request{MaxTokens: c.limit, Sampling: pawl.Sampling{Effort: c.effort}})), &doc); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal([]byte(send(t, c.model, pawl.Request{MaxTokens: c.limit, Sampling: pawl.Sampling{Effort: c.effort}})), &doc))
 		if string(doc.Thinking) != c.thinking || doc.Config.Effort != c.sent {
 			t.Errorf("%s with effort %q and %d tokens: thinking %s and effort %q, want %s and %q", c.model, c.effort, c.limit, doc.Thinking, doc.Config.Effort, c.thinking, c.sent)
 		}
@@ -146,9 +143,7 @@ func TestOptions(t *testing.T) {
 		{"claude-sonnet-5-5", `{"thinking":null}`, []string{"thinking"}, nil},
 	} {
 		var options map[string]json.RawMessage
-		if err := json.Unmarshal([]byte(c.options), &options); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal([]byte(c.options), &options))
 		sent := send(t, c.model, pawl.Request{Tools: tools, Output: json.RawMessage(`{"type":"object","properties":{"x":{"type":"string"}}}`), Sampling: pawl.Sampling{Options: options}})
 		for _, word := range c.gone {
 			if strings.Contains(sent, word) {
@@ -221,3 +216,5 @@ func TestCacheMarks(t *testing.T) {
 		}
 	}
 }
+
+var must = check.Must

@@ -29,12 +29,9 @@ const (
 func (c *call) tools(infos []pawl.ToolInfo) []tool {
 	list := make([]tool, len(infos))
 	for i, info := range infos {
-		list[i] = tool{Schema: info.Input, Name: info.Name, Description: info.Description}
-		switch {
-		case info.Hosted != (pawl.Usage{}):
+		list[i] = tool{Schema: provider.Input(info.Input), Name: info.Name, Description: info.Description}
+		if info.Hosted != (pawl.Usage{}) {
 			list[i] = c.hosted(info)
-		case info.Input == nil:
-			list[i].Schema = json.RawMessage(`{"properties":{},"type":"object"}`)
 		}
 	}
 	return list

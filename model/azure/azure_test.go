@@ -224,9 +224,7 @@ func TestEntra(t *testing.T) {
 			ClientOptions:            policy.ClientOptions{Cloud: cloud.Configuration{ActiveDirectoryAuthorityHost: entra.URL}, Transport: entra.Client(), Retry: policy.RetryOptions{MaxRetries: -1}},
 			DisableInstanceDiscovery: true,
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return c
 	}
 	r := newResource(t, brain, nil)

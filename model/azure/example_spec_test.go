@@ -7,6 +7,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/internal/testkit/check"
 	"github.com/pawl-run/pawl/model/azure"
 	"github.com/pawl-run/pawl/spec"
 )
@@ -17,9 +18,7 @@ func TestExample(t *testing.T) {
 	r := newResource(t, brain, nil)
 	const file = "../../examples/specs/azure.yaml"
 	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	o := &azure.Options{APIKey: r.key, Price: &pawl.Price{Input: 1, Output: 1}}
 	registry := &spec.Registry{Models: map[string]spec.Provider{
 		"azure": func(name string) (pawl.Model, error) {
@@ -30,13 +29,9 @@ func TestExample(t *testing.T) {
 		},
 	}}
 	s, err := spec.Parse(file, text, &spec.Options{Registry: registry})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	agent, err := s.Agent(registry)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	got, err := engine.Run(t.Context(), agent, "Why?")
 	if err != nil || got.Status != pawl.StatusSuccess || got.Answer != "four" {
 		t.Errorf("it ends with %+v, %v", got, err)
@@ -46,3 +41,5 @@ func TestExample(t *testing.T) {
 		t.Errorf("the requests are %+v", requests)
 	}
 }
+
+var must = check.Must

@@ -2,6 +2,7 @@ package bedrock_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/internal/testkit/check"
 	"github.com/pawl-run/pawl/internal/testkit/modeltest"
 	"github.com/pawl-run/pawl/model/bedrock"
 	"github.com/pawl-run/pawl/spec"
@@ -218,38 +220,32 @@ func TestExample(t *testing.T) {
 	f := newRuntime(t, brain)
 	const file = "../../examples/specs/bedrock.yaml"
 	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	registry := &spec.Registry{Models: map[string]spec.Provider{"bedrock": func(name string) (pawl.Model, error) {
 		return bedrock.New("eu-central-1", name, &bedrock.Options{BaseURL: f.URL, Credentials: credentials, Price: &pawl.Price{Input: 1, Output: 1}}), nil
 	}}}
 	s, err := spec.Parse(file, text, &spec.Options{Registry: registry})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	agent, err := s.Agent(registry)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	got, err := engine.Run(t.Context(), agent, "Why?")
 	if err != nil || got.Status != pawl.StatusSuccess || got.Answer != "four" {
 		t.Errorf("it ends with %+v, %v", got, err)
 	}
 }
 
-// A schema goes to the models that guarantee it.
+// A schema goes to the models that guarantee it. The others read it in the prompt.
 func TestOutput(t *testing.T) {
 	var asked string
 	f := newRuntime(t, pawl.ModelFunc(func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
-		asked = string(r.Output)
+		asked = cmp.Or(string(r.Output), r.System)
 		return pawl.Say("{}"), nil
 	}))
 	const schema = `{"type":"object","properties":{"label":{"type":"string","maxLength":9}},"required":["label"]}`
 	for model, want := range map[string]string{
 		name:                          `{"additionalProperties":false,"properties":{"label":{"description":"{maxLength: 9}","type":"string"}},"required":["label"],"type":"object"}`,
-		"amazon.nova-pro-v1:0":        "",
-		"anthropic.claude-sonnet-5-5": "",
+		"amazon.nova-pro-v1:0":        "The final answer must be JSON that fits this schema, and nothing else:\n" + schema,
+		"anthropic.claude-sonnet-5-5": "The final answer must be JSON that fits this schema, and nothing else:\n" + schema,
 	} {
 		r := pawl.Request{Messages: []pawl.Message{{Role: pawl.RoleUser, Parts: []pawl.Part{pawl.Text{Text: "Classify."}}}}, Output: json.RawMessage(schema)}
 		for _, err := range bedrock.New("eu-central-1", model, &bedrock.Options{BaseURL: f.URL, Credentials: credentials}).Stream(t.Context(), r) {

@@ -55,22 +55,26 @@ func (m *converse) body(r pawl.Request, recall bool, lessons *provider.Lessons) 
 	if r.Sampling.Temperature != 0 {
 		config["temperature"] = max(0, r.Sampling.Temperature)
 	}
-	head := len(r.System)
+	head := len(r.System) + len(r.Output)
 	if list := tools(r); len(list) > 0 {
 		body["toolConfig"] = object{"tools": list}
 		head += len(provider.Marshal(list)) + m.server.Traits.ToolPrompt
 	}
-	if strings.TrimSpace(r.System) != "" {
-		system := []any{object{"text": r.System}}
+	said := r.System
+	schema, sent := provider.Promise(r.Output)
+	if sent = sent && m.server.Traits.BedrockSchema; sent {
+		body["outputConfig"] = object{"textFormat": object{"type": "json_schema", "structure": object{"jsonSchema": object{"schema": string(provider.Marshal(schema))}}}}
+	} else if r.Output != nil {
+		said = provider.Told(said, r.Output)
+	}
+	if strings.TrimSpace(said) != "" {
+		system := []any{object{"text": said}}
 		if point := m.point(r, head); point != nil {
 			system = append(system, point)
 		}
 		body["system"] = system
 	}
 	body["messages"] = m.messages(r, recall, head)
-	if schema, ok := provider.Promise(r.Output); ok && m.server.Traits.BedrockSchema {
-		body["outputConfig"] = object{"textFormat": object{"type": "json_schema", "structure": object{"jsonSchema": object{"schema": string(provider.Marshal(schema))}}}}
-	}
 	err = provider.Merge(body, r.Sampling.Options, owned, func(k string, v json.RawMessage) bool {
 		where := more
 		switch {
@@ -124,11 +128,7 @@ func tools(r pawl.Request) (list []any) {
 		}
 	}
 	for _, t := range infos {
-		schema := t.Input
-		if schema == nil {
-			schema = json.RawMessage(`{"type":"object","properties":{}}`)
-		}
-		spec := object{"name": t.Name, "inputSchema": object{"json": schema}}
+		spec := object{"name": t.Name, "inputSchema": object{"json": provider.Input(t.Input)}}
 		if t.Description != "" { // which must not be empty
 			spec["description"] = t.Description
 		}

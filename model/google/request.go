@@ -117,7 +117,10 @@ func (m *Model) offer(body map[string]any, tools []pawl.ToolInfo, noCalls bool) 
 	if len(own) > 0 {
 		list := make([]declaration, len(own))
 		for i, t := range own {
-			list[i] = declaration{t.Name, t.Description, lone(t.Input)}
+			list[i] = declaration{Name: t.Name, Description: t.Description}
+			if t.Input != nil {
+				list[i].Parameters = lone(provider.Input(t.Input))
+			}
 		}
 		all = append(all, map[string]any{"functionDeclarations": list})
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/testkit/check"
 )
 
 func ask(text string) []pawl.Message {
@@ -39,15 +40,11 @@ func TestEffort(t *testing.T) {
 	} {
 		m := New(c.model, &Options{APIKey: "key"})
 		body, _, err := m.body(pawl.Request{Messages: ask("Hi."), MaxTokens: c.max, Sampling: pawl.Sampling{Effort: c.effort, Temperature: 0.5}}, "", m.server.Lessons())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var doc struct {
 			Config json.RawMessage `json:"generationConfig"`
 		}
-		if err := json.Unmarshal(body, &doc); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal(body, &doc))
 		if d := cmp.Diff(c.want, string(doc.Config)); d != "" {
 			t.Errorf("%s, effort %q (-want +sent):\n%s", c.model, c.effort, d)
 		}
@@ -79,17 +76,13 @@ func TestSignatures(t *testing.T) {
 		parts[0] = think
 		body, _, err := c.model.body(pawl.Request{Messages: append(ask("Hi."), pawl.Message{Role: pawl.RoleAssistant, Parts: parts},
 			pawl.Message{Role: pawl.RoleUser, Parts: []pawl.Part{pawl.ToolResult{Ref: "x", Tool: "f", Content: json.RawMessage(`1`)}}})}, "", m.server.Lessons())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var doc struct {
 			Contents []struct {
 				Parts []map[string]json.RawMessage `json:"parts"`
 			} `json:"contents"`
 		}
-		if err := json.Unmarshal(body, &doc); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal(body, &doc))
 		got := ""
 		if s := doc.Contents[1].Parts[0]["thoughtSignature"]; s != nil {
 			got = `"thoughtSignature":` + string(s)
@@ -130,13 +123,9 @@ func TestHostedTools(t *testing.T) {
 			got = err.Error()
 		} else {
 			body, _, err := m.body(pawl.Request{Messages: ask("Hi."), Tools: c.tools}, "", m.server.Lessons())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			var doc struct{ Tools, ToolConfig json.RawMessage }
-			if err := json.Unmarshal(body, &doc); err != nil {
-				t.Fatal(err)
-			}
+			must(t, json.Unmarshal(body, &doc))
 			got = string(doc.Tools) + " " + string(doc.ToolConfig)
 		}
 		if got != c.want {
@@ -144,3 +133,5 @@ func TestHostedTools(t *testing.T) {
 		}
 	}
 }
+
+var must = check.Must

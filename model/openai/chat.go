@@ -100,7 +100,7 @@ func (a *asking) chatRequest() (map[string]any, []string, error) {
 		}
 	}
 	a.cache(req)
-	if r.Output != nil {
+	if a.formats() {
 		req["response_format"] = map[string]any{
 			"type":        "json_schema",
 			"json_schema": map[string]any{"name": "output", "schema": r.Output},

@@ -108,9 +108,7 @@ func TestCallsOfCompatibleServers(t *testing.T) {
 			m := streaming("house", chunked(append(c.deltas, ended("tool_calls"), "[DONE]")...), openai.Options{API: openai.Chat})
 			var got []string
 			for chunk, err := range m.Stream(t.Context(), twoTools) {
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				if chunk.Reply == nil {
 					continue
 				}
@@ -258,9 +256,7 @@ func TestWhatComesBackWithACall(t *testing.T) {
 		ended("tool_calls"), "[DONE]")
 	var reply *pawl.Reply
 	for chunk, err := range streaming("house", stream, openai.Options{API: openai.Chat}).Stream(t.Context(), twoTools) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		reply = chunk.Reply
 	}
 	results := wiretest.User(pawl.ToolResult{Ref: "a1", Tool: "look", Content: json.RawMessage(`"x"`)}, pawl.ToolResult{Ref: "a2", Tool: "now", Content: json.RawMessage(`"y"`)})

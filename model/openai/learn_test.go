@@ -149,6 +149,9 @@ func TestLessons(t *testing.T) {
 				return ""
 			}},
 			[]string{"max_tokens"}, []string{"chat/completions max_tokens=16384", "chat/completions max_tokens=8192"}, "max_tokens was sent as 8192"},
+		"another name of the limit": {"", "house", pawl.Request{MaxTokens: 100},
+			[]func(string, map[string]any) string{has("max_tokens", `{"error":{"message":"Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.","param":"max_tokens","code":"unsupported_parameter"}}`)},
+			[]string{"max_tokens", "max_completion_tokens"}, []string{"chat/completions max_tokens=100", "chat/completions max_completion_tokens=100"}, "max_tokens was sent as max_completion_tokens"},
 		"a small window": {"", "house", pawl.Request{},
 			[]func(string, map[string]any) string{func(_ string, b map[string]any) string {
 				if b["max_tokens"].(float64) > 8000 { //nolint:forcetypeassert // it is always sent
@@ -184,9 +187,7 @@ func TestLessons(t *testing.T) {
 				m := openai.New(c.model, &openai.Options{APIKey: "key", BaseURL: srv.URL + "/v1", API: c.api})
 				var notes []string
 				for chunk, err := range m.Stream(t.Context(), c.r) {
-					if err != nil {
-						t.Fatal(err)
-					}
+					must(t, err)
 					if chunk.Reply != nil {
 						notes = chunk.Reply.Notes
 					}

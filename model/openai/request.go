@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/base64"
 	"encoding/json"
@@ -88,13 +89,20 @@ func (a *asking) cache(req map[string]any) {
 	}
 }
 
-// system returns the prompt. It has the schema of the answer if the server refused that as a field.
+// formats reports whether the schema of the answer goes into a field of its own. OpenAI's take only
+// that of an object.
+func (a *asking) formats() bool {
+	return a.r.Output != nil && (!a.server.Official() || provider.Rooted(a.r.Output))
+}
+
+// system returns the prompt. It has the schema of the answer if that cannot be a field, or if the
+// server refused it.
 func (a *asking) system(field string) string {
 	system := a.r.System
 	if strings.TrimSpace(system) == "" {
 		system = ""
 	}
-	if _, refused := a.lessons.Of(field); refused && a.r.Output != nil {
+	if _, refused := a.lessons.Of(field); a.r.Output != nil && (refused || !a.formats()) {
 		system = provider.Told(system, a.r.Output)
 	}
 	return system
@@ -103,13 +111,30 @@ func (a *asking) system(field string) string {
 func tools(infos []pawl.ToolInfo) []tool {
 	list := make([]tool, len(infos))
 	for i, info := range infos {
-		schema := info.Input
-		if schema == nil {
-			schema = json.RawMessage(`{"type":"object","properties":{}}`)
+		schema := provider.Input(info.Input)
+		if bytes.Contains(schema, []byte(`"array"`)) {
+			schema = provider.Rewrite(schema, itemised)
 		}
 		list[i] = tool{"function", function{Name: info.Name, Description: info.Description, Parameters: schema}}
 	}
 	return list
+}
+
+// itemised gives an array items, without which OpenAI refuses it.
+func itemised(schema []provider.Member) []provider.Member {
+	array := false
+	for _, m := range schema {
+		switch m.Name {
+		case "type":
+			array = bytes.Contains(m.Value, []byte(`"array"`))
+		case "items":
+			return schema
+		}
+	}
+	if array {
+		schema = append(schema, provider.Member{Name: "items", Value: json.RawMessage("{}")})
+	}
+	return schema
 }
 
 // callIDs returns the id to send for each call: the provider's, if it is unique

@@ -1,6 +1,7 @@
 package openai_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"net/http"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/testkit/check"
 	"github.com/pawl-run/pawl/internal/testkit/wiretest"
 	"github.com/pawl-run/pawl/model/openai"
 )
@@ -79,9 +81,7 @@ func TestEffortAndTemperature(t *testing.T) {
 	} {
 		r := pawl.Request{Sampling: pawl.Sampling{Effort: c.effort, Temperature: c.temperature}}
 		if c.options != "" {
-			if err := json.Unmarshal([]byte(c.options), &r.Sampling.Options); err != nil {
-				t.Fatal(err)
-			}
+			must(t, json.Unmarshal([]byte(c.options), &r.Sampling.Options))
 		}
 		_, b := body(t, c.model, openai.Options{BaseURL: c.base}, r)
 		var got []string
@@ -102,9 +102,7 @@ func TestNotes(t *testing.T) {
 	srv := &refuser{t: t}
 	m := openai.New("gpt-6.2-sol", &openai.Options{APIKey: "key", HTTPClient: &http.Client{Transport: served{srv}}})
 	for chunk, err := range m.Stream(t.Context(), pawl.Request{Messages: requests["hello"].Messages, Sampling: pawl.Sampling{Effort: "none", Temperature: 1}}) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		want := []string{"effort none was sent as low, the nearest that openai/gpt-6.2-sol takes", "temperature was left out, because gpt-6.2-sol takes none while it thinks"}
 		if chunk.Reply != nil {
 			if d := cmp.Diff(want, chunk.Reply.Notes); d != "" {
@@ -148,6 +146,30 @@ func TestOptionsJoin(t *testing.T) {
 	want := map[string]any{"verbosity": "low", "format": map[string]any{"name": "output", "schema": map[string]any{"type": "object"}, "strict": false, "type": "json_schema"}}
 	if d := cmp.Diff(want, b["text"]); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
+// OpenAI takes arrays with items, and as the schema of the answer only that of an object. Any other
+// stands in the prompt.
+func TestSchemas(t *testing.T) {
+	for _, api := range []openai.API{openai.Chat, openai.Responses} {
+		for schema, sent := range map[string]bool{
+			`{"type":"object"}`: true, `{"type":"array","items":{"type":"string"}}`: false, `{"enum":["a"]}`: false, `{"type":"object","anyOf":[{"required":["a"]}]}`: false,
+		} {
+			r := pawl.Request{Output: json.RawMessage(schema), Tools: []pawl.ToolInfo{{Name: "t", Input: json.RawMessage(`{"type":"object","properties":{"l":{"type":"array"}}}`)}}}
+			_, b := body(t, "gpt-6.2-sol", openai.Options{API: api}, r)
+			all, err := json.Marshal(b)
+			must(t, err)
+			has := bytes.Contains(all, []byte(`"json_schema"`))
+			told := bytes.Contains(all, []byte("must be JSON that fits this schema"))
+			if has != sent || told == sent || !bytes.Contains(all, []byte(`"l":{"items":{},"type":"array"}`)) {
+				t.Errorf("%s: %s is sent: %v, told: %v\n%s", api, schema, has, told, all)
+			}
+			_, b = body(t, "house", openai.Options{API: api, BaseURL: "http://127.0.0.1:1/v1"}, r)
+			if b["response_format"] == nil && b["text"] == nil {
+				t.Errorf("%s: another server does not get %s", api, schema)
+			}
+		}
 	}
 }
 
@@ -212,12 +234,12 @@ func account(t *testing.T, key string) (account string) {
 		_, _ = w.Write([]byte(reply))
 	})}}})
 	for chunk, err := range m.Stream(t.Context(), requests["hello"]) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if chunk.Reply != nil {
 			account = chunk.Reply.Parts[0].(pawl.Thinking).Account //nolint:forcetypeassert // it thinks first
 		}
 	}
 	return account
 }
+
+var must = check.Must

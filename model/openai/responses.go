@@ -64,7 +64,7 @@ func (a *asking) responsesRequest() (map[string]any, []string, error) {
 	}
 	a.cache(req)
 	var format map[string]any
-	if r.Output != nil {
+	if a.formats() {
 		format = map[string]any{"type": "json_schema", "name": "output", "schema": r.Output, "strict": false}
 		req["text"] = map[string]any{"format": format}
 	}

@@ -1,7 +1,6 @@
 package script
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -57,7 +56,7 @@ func New(doc *Script) (*Model, error) {
 		if min(p.Input, p.Output, p.CacheRead, p.CacheWrite, p.CacheLong, p.Long.Input, p.Long.Output, p.Long.CacheRead, p.Long.CacheWrite, p.Long.CacheLong, float64(p.Long.From), p.Search, p.Session) < 0 {
 			return nil, errors.New("script: price: want dollars a million tokens, none below zero")
 		}
-		m.price = &pawl.Price{Input: p.Input, Output: p.Output, CacheRead: p.CacheRead, CacheWrite: p.CacheWrite, CacheLong: p.CacheLong, Long: pawl.Tier(p.Long), Search: p.Search, Session: p.Session}
+		m.price = new(*p)
 	}
 	return m, nil
 }
@@ -177,8 +176,8 @@ func compile(path string, r Reply) (reply, error) {
 		}
 	}
 	for i, h := range r.Hosted {
-		args, err := wire.Marshal(h.Args)
-		result, wrong := wire.Marshal(h.Result)
+		args, err := wire.Marshal(numbers(h.Args))
+		result, wrong := wire.Marshal(numbers(h.Result))
 		if err = errors.Join(err, wrong); h.Tool == "" || err != nil {
 			return bad("hosted[%d]: want a tool, and args and a result that have a JSON form", i)
 		}
@@ -228,11 +227,10 @@ func newSource(c Call) (source, error) {
 	if err != nil {
 		return s, fmt.Errorf("args have no JSON form: %w", err)
 	}
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.UseNumber() // keeps large integers exact
-	if err := dec.Decode(&s.args); err != nil {
+	if err := wire.Unmarshal(raw, &s.args); err != nil { // which keeps large integers exact
 		return s, fmt.Errorf("args have no JSON form: %w", err)
 	}
+	s.args = numbers(s.args)
 	return s, nil
 }
 

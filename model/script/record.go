@@ -17,6 +17,7 @@ import (
 	"github.com/goccy/go-yaml/token"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/wire"
 )
 
 // An Exchange is a request that a run sent, with the reply or the error that
@@ -242,9 +243,7 @@ func writtenCall(p pawl.Call) (Call, error) {
 		return Call{}, fmt.Errorf("the arguments of %s contain %s, which a script replaces", p.Tool, mark)
 	}
 	c := Call{Tool: p.Tool}
-	dec := json.NewDecoder(bytes.NewReader(p.Args))
-	dec.UseNumber()
-	if dec.Decode(&c.Args) == nil && c.Args != nil {
+	if wire.Unmarshal(p.Args, &c.Args) == nil && c.Args != nil {
 		c.Args = plain(c.Args)
 		if again, err := newSource(c); err == nil && bytes.Equal(again.call(1).Args, p.Args) {
 			if fields, ok := c.Args.(map[string]any); ok && len(fields) == 0 {
@@ -260,9 +259,7 @@ func writtenCall(p pawl.Call) (Call, error) {
 
 // document is a JSON value as a script has it; nil: there is none.
 func document(raw json.RawMessage) (v any) {
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.UseNumber()
-	_ = dec.Decode(&v) // those of a log are valid
+	_ = wire.Unmarshal(raw, &v) // those of a log are valid
 	return plain(v)
 }
 

@@ -130,22 +130,14 @@ func TestRecordHosted(t *testing.T) {
 	asked := request(1, 1)
 	asked.Purpose, asked.Turn = pawl.PurposeTurn, 1
 	doc, err := script.Record("r", []script.Exchange{{Request: asked, Reply: reply}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	doc.Name = "x"
 	text, err := doc.YAML()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	m, err := script.Parse("x", text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for chunk, err := range m.Stream(t.Context(), asked) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if chunk.Reply == nil {
 			continue
 		}

@@ -4,14 +4,17 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/wire"
 )
 
 // A Script is the document of a scripted model; docs/scripts.md describes
@@ -27,7 +30,7 @@ type Script struct {
 	Purposes map[pawl.Purpose][]Reply `yaml:"purposes,omitempty"`
 	Steps    map[string][]Reply       `yaml:"steps,omitempty"`
 	Children map[string]*Script       `yaml:"children,omitempty"` // by the call that started them
-	Price    *Price                   `yaml:"price,omitempty,flow"`
+	Price    *pawl.Price              `yaml:"price,omitempty,flow"`
 }
 
 // A Reply is one answer, or with Attempts one answer for each attempt. Text is
@@ -102,28 +105,6 @@ type Error struct {
 	Usage      *Usage        `yaml:"usage,omitempty,flow"` // all that is billed; nil: not reported
 }
 
-// Price is a [pawl.Price].
-type Price struct {
-	Input      float64 `yaml:"input"`
-	Output     float64 `yaml:"output"`
-	CacheRead  float64 `yaml:"cache_read,omitempty"`
-	CacheWrite float64 `yaml:"cache_write,omitempty"`
-	CacheLong  float64 `yaml:"cache_long,omitempty"`
-	Long       Tier    `yaml:"long,omitempty"`
-	Search     float64 `yaml:"web_search,omitempty"`
-	Session    float64 `yaml:"code_session,omitempty"`
-}
-
-// Tier is a [pawl.Tier].
-type Tier struct {
-	From       int     `yaml:"from"`
-	Input      float64 `yaml:"input"`
-	Output     float64 `yaml:"output"`
-	CacheRead  float64 `yaml:"cache_read,omitempty"`
-	CacheWrite float64 `yaml:"cache_write,omitempty"`
-	CacheLong  float64 `yaml:"cache_long,omitempty"`
-}
-
 // Load reads a script from a file.
 func Load(path string) (*Model, error) {
 	data, err := os.ReadFile(path)
@@ -136,16 +117,22 @@ func Load(path string) (*Model, error) {
 // Parse parses a script. The name appears in errors and, without its
 // directories, in [Model.Describe].
 func Parse(name string, data []byte) (*Model, error) {
-	dec := yaml.NewDecoder(bytes.NewReader(data), yaml.DisallowUnknownField())
-	doc := &Script{}
-	if err := dec.Decode(doc); err != nil {
-		if errors.Is(err, io.EOF) {
-			return nil, fmt.Errorf("script %s: the file is empty; want at least replies", name)
-		}
+	file, err := parser.ParseBytes(wire.Unmarked(data), 0)
+	if err != nil {
 		return nil, fmt.Errorf("script %s", where(name, err))
 	}
-	if err := dec.Decode(new(any)); !errors.Is(err, io.EOF) {
+	docs := slices.DeleteFunc(file.Docs, func(d *ast.DocumentNode) bool { return d.Body == nil })
+	switch len(docs) {
+	case 0:
+		return nil, fmt.Errorf("script %s: the file is empty; want at least replies", name)
+	case 1:
+	default:
 		return nil, fmt.Errorf("script %s: want one document, there are several", name)
+	}
+	doc := &Script{}
+	dec := yaml.NewDecoder(new(bytes.Reader), yaml.DisallowUnknownField())
+	if err := dec.DecodeFromNode(keepNumbers(docs[0].Body, false), doc); err != nil {
+		return nil, fmt.Errorf("script %s", where(name, err))
 	}
 	doc.Name = filepath.Base(name)
 	m, err := New(doc)

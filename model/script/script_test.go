@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/testkit/check"
 	"github.com/pawl-run/pawl/model/script"
 )
 
@@ -51,9 +52,7 @@ func request(turn, attempt int) pawl.Request {
 func parse(t *testing.T, doc string) *script.Model {
 	t.Helper()
 	m, err := script.Parse("dir/demo.yaml", []byte(doc))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return m
 }
 
@@ -79,9 +78,7 @@ replies:
 price: {input: 3, output: 15}
 `)
 	streamed, got, err := ask(t.Context(), m, request(1, 1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	want := &pawl.Reply{
 		Parts: []pawl.Part{
 			pawl.Thinking{Text: "Hm 1.", Model: "script/demo.yaml"},
@@ -146,6 +143,9 @@ func TestArguments(t *testing.T) {
 		{`{tool: t, args: [1, 2.5, true, null, "<&>"]}`, `t#[1,2.5,true,null,"<&>"]`},
 		{`{tool: t, args: text}`, `t#"text"`},
 		{`{tool: t, args: {n: 12345678901234567890, m: {b: 1, a: 2}}}`, `t#{"m":{"a":2,"b":1},"n":12345678901234567890}`},
+		{`{tool: t, args: {a: 1e2, b: 18446744073709551616, c: 12345678901234567890.5, d: "5", e: [-0.50, 1E+3], f: 007, g: '1e2', h: {x: 1.0}}}`, `t#{"a":1e2,"b":18446744073709551616,"c":12345678901234567890.5,"d":"5","e":[-0.50,1E+3],"f":7,"g":"1e2","h":{"x":1.0}}`},
+		{`{"tool": "t", "args": {"v": 1e2, "w": "1e2", "x y": {"z": -1}}}`, `t#{"v":1e2,"w":"1e2","x y":{"z":-1}}`},
+		{`{tool: t, args: 1e400}`, `t#1e400`},
 		{`{tool: t, args: {1: one}}`, `t#{"1":"one"}`},
 		{`{tool: t, args: {page: "{{turn}}", q: "p{{turn}}/{{turn}}", "{{turn}}": ["{{turn}}"]}}`, `t#{"page":2,"q":"p2/2","{{turn}}":[2]}`},
 		{`{tool: t, raw: '{"a":'}`, `t#"{\"a\":"`},
@@ -276,14 +276,10 @@ func TestBadScripts(t *testing.T) {
 
 func TestLoadReadsJSON(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "demo.json")
-	doc := "{\n\t\"replies\": [\n\t\t{\"text\": \"\\ud83d\\ude00 \\u00e9\\/ok\", \"calls\": [{\"tool\": \"t\", \"args\": {\"a\": \"{{turn}}\"}}]}\n\t]\n}\n"
-	if err := os.WriteFile(path, []byte(doc), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	doc := "\ufeff{\n\t\"replies\": [\n\t\t{\"text\": \"\\ud83d\\ude00 \\u00e9\\/ok\", \"calls\": [{\"tool\": \"t\", \"args\": {\"a\": \"{{turn}}\"}}]}\n\t]\n}\n"
+	must(t, os.WriteFile(path, []byte(doc), 0o600))
 	m, err := script.Load(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_, reply, err := ask(t.Context(), m, request(1, 1))
 	if err != nil || reply.Text() != "😀 é/ok" || args(reply) != `t#{"a":1}` {
 		t.Errorf("reply %+v, %v", reply, err)
@@ -324,16 +320,16 @@ func TestConsumerMayStopEarly(t *testing.T) {
 // TestPage holds that the page about scripts has every key.
 func TestPage(t *testing.T) {
 	page, err := os.ReadFile("../../docs/scripts.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	code := strings.Join(regexp.MustCompile("`[^`\n]+`").FindAllString(string(page), -1), " ")
-	for _, v := range []any{script.Script{}, script.Reply{}, script.Part{}, script.Call{}, script.Hosted{}, script.Usage{}, script.Error{}, script.Price{}, script.Tier{}} {
+	for _, v := range []any{script.Script{}, script.Reply{}, script.Part{}, script.Call{}, script.Hosted{}, script.Usage{}, script.Error{}, pawl.Price{}, pawl.Tier{}} {
 		for f := range reflect.TypeOf(v).Fields() {
-			key, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+			key, _, _ := strings.Cut(f.Tag.Get("yaml")+f.Tag.Get("json"), ",")
 			if key != "-" && !regexp.MustCompile(`\b`+key+`\b`).MatchString(code) {
 				t.Errorf("docs/scripts.md has no key %s of %T", key, v)
 			}
 		}
 	}
 }
+
+var must = check.Must

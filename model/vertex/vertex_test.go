@@ -28,6 +28,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/internal/testkit/check"
 	"github.com/pawl-run/pawl/internal/testkit/fakeprovider"
 	"github.com/pawl-run/pawl/internal/testkit/modeltest"
 	"github.com/pawl-run/pawl/model/vertex"
@@ -232,9 +233,7 @@ func TestErrors(t *testing.T) {
 // https://developers.google.com/identity/protocols/oauth2/service-account#httprest
 func TestServiceAccount(t *testing.T) {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var granted atomic.Int64
 	var tokens *httptest.Server
 	tokens = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -248,20 +247,14 @@ func TestServiceAccount(t *testing.T) {
 	}))
 	t.Cleanup(tokens.Close)
 	der, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	file, err := json.Marshal(map[string]string{
 		"type": "service_account", "project_id": "contoso", "private_key_id": "k1", "client_email": "pawl@contoso.iam.gserviceaccount.com",
 		"private_key": string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})), "token_uri": tokens.URL, "quota_project_id": "payer",
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	path := filepath.Join(t.TempDir(), "account.json")
-	if err := os.WriteFile(path, file, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, file, 0o600))
 	t.Setenv("GOOGLE_APPLICATION_CREDENTIALS", path)
 	t.Setenv("GOOGLE_CLOUD_QUOTA_PROJECT", "")
 	r := newRegion(t, brain, nil)
@@ -314,20 +307,14 @@ func TestExample(t *testing.T) {
 	r := newRegion(t, brain, nil)
 	const file = "../../examples/specs/vertex.yaml"
 	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	registry := &spec.Registry{Models: map[string]spec.Provider{"vertex": func(name string) (pawl.Model, error) {
 		return vertex.New("contoso", "europe-west4", name, &vertex.Options{BaseURL: r.URL, Tokens: fixed("t1"), Price: &pawl.Price{Input: 1, Output: 1}}), nil
 	}}}
 	s, err := spec.Parse(file, text, &spec.Options{Registry: registry})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	agent, err := s.Agent(registry)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	got, err := engine.Run(t.Context(), agent, "Why?")
 	if err != nil || got.Status != pawl.StatusSuccess || got.Answer != "four" {
 		t.Errorf("it ends with %+v, %v", got, err)
@@ -336,3 +323,5 @@ func TestExample(t *testing.T) {
 		t.Errorf("problems: %q", list)
 	}
 }
+
+var must = check.Must

@@ -84,9 +84,8 @@ func TestRateDue(t *testing.T) {
 		j, agent := newDisk(), pawl.Agent{Name: "a", Model: acme{says("done")}}
 		rates := map[string]engine.Rate{"acme": {Requests: 1}}
 		take := func(requests time.Duration) {
-			if _, err := j.Reserve(t.Context(), "acme", requests, 0, 24*time.Hour); err != nil {
-				t.Fatal(err)
-			}
+			_, err := j.Reserve(t.Context(), "acme", requests, 0, 24*time.Hour)
+			must(t, err)
 		}
 		take(7 * time.Minute)
 		h, err := engine.New(j, &engine.Options{Rates: rates}).Start(t.Context(), agent, "go", &engine.StartOptions{ID: "r"})

@@ -62,7 +62,8 @@ func (s *sweeper) resume(ctx context.Context, h pawl.Head, why reason) bool {
 	if why == timeHasCome && s.isDry(root.Agent) {
 		return false // it is found again
 	}
-	if err == nil && s.worker.free() == 0 {
+	// All runs of a process that died were driven at once before, so only a limit that somebody set holds them back.
+	if err == nil && s.worker.free() == 0 && (why != ownerDied || s.worker.options.Slots > 0) {
 		return false // it is found again
 	}
 	if err == nil {

@@ -2,6 +2,8 @@ package worker
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
 	"maps"
 	"math/rand/v2"
@@ -135,7 +137,7 @@ func (s *sweeper) find(ctx context.Context, now time.Time) (err error) {
 
 // orphans is the most running runs that are looked at for owners which are known to
 // be gone. It keeps a look cheap: the leases of all others lapse.
-const orphans = 256
+const orphans = 4096
 
 // A unheld is a run that nobody holds a live lease of.
 type unheld struct {
@@ -215,4 +217,120 @@ func (p *pace) next(now time.Time) time.Time {
 		p.even = now
 	}
 	return p.even.Add(-(wakeAtOnce - 1) * wakeApart)
+}
+
+// mostLost is how many owners in a row a run may lose before it gets a result from
+// a model or a tool. The run may be what ends them: it would end one server after
+// the other.
+const mostLost = 5
+
+// Worthwhile returns why a run whose process ended is not to be resumed unasked; nil: it may be.
+func Worthwhile(ctx context.Context, j pawl.Journal, run string) error {
+	lost, imported, err := owners(ctx, j, run)
+	switch {
+	case err != nil:
+		return err
+	case imported:
+		return errors.New("it was imported while it was running, and may still run where it was exported; if it does not, resume it yourself")
+	case lost >= mostLost:
+		return fmt.Errorf("its process ended %d times in a row without getting any further; find out why, then resume it yourself", lost)
+	}
+	return nil
+}
+
+// owners counts the owners that a run has had since it last got a result. Calls
+// that are runs of their own get results while the run itself gets none. imported
+// says that nobody has driven the run since it was imported.
+func owners(ctx context.Context, j pawl.Journal, run string) (n int, imported bool, err error) {
+	s := new(pawl.State)
+	for e, err := range engine.Entries(ctx, j, run, 1) {
+		if err == nil {
+			err = s.Internals().CheckNext(e)
+		}
+		if err != nil {
+			return 0, false, err
+		}
+		s.Fold(e)
+		switch ev := e.Event.(type) {
+		case pawl.RunStarted, pawl.RunForked:
+			n = 1
+		case pawl.RunResumed:
+			n, imported = n+1, false
+		case pawl.ModelReplied, pawl.ToolFinished, pawl.Observed, pawl.Measured, pawl.RunPaused, pawl.RunStopped:
+			n = 0
+		case pawl.Noted:
+			imported = imported || ev.Imported()
+		}
+	}
+	for c := range s.Open() {
+		if c.Child == "" || c.Phase != pawl.PhaseStarted && c.Phase != pawl.PhaseLost {
+			continue
+		}
+		of, _, err := owners(ctx, j, c.Child)
+		if err != nil && !errors.Is(err, pawl.ErrUnknownRun) {
+			return 0, false, err
+		}
+		if err == nil {
+			n = min(n, of)
+		}
+	}
+	return n, imported, nil
+}
+
+// An unread is what is known of a run that may have unread signals.
+type unread struct {
+	since time.Time
+	next  time.Time // when to look at it
+}
+
+// listen reads the signals that came since the last look, and resumes runs with
+// signals that nobody has read. The sender of a signal has until the next look to
+// resume the run itself, as pawl approve does.
+func (s *sweeper) listen(ctx context.Context, now time.Time) error {
+	waits := map[string]bool{} // before the first look signals came to runs that have long ended
+	if !s.caught {
+		for _, status := range []pawl.Status{
+			pawl.StatusPaused, pawl.StatusWaitingApproval, pawl.StatusWaitingInput, pawl.StatusWaitingClientTool, pawl.StatusWaitingDoubt,
+		} {
+			for h, err := range s.journal.List(ctx, pawl.Query{Status: status}) {
+				if err != nil {
+					return err
+				}
+				waits[h.Run] = true
+			}
+		}
+	}
+	for l, err := range s.mail.Signals(ctx, "", s.read) {
+		if err != nil {
+			return err
+		}
+		s.read = l.ID
+		if _, known := s.signals[l.Run]; !known && l.Kind != pawl.SignalDelivery && l.Kind != pawl.SignalNote && (s.caught || waits[l.Run]) {
+			s.signals[l.Run] = unread{now, now.Add(s.every / 2)}
+		}
+	}
+	s.caught = true
+	for run, at := range s.signals {
+		if now.Before(at.next) {
+			continue
+		}
+		h := pawl.Head{Run: run}
+		for found, err := range s.journal.List(ctx, pawl.Query{Run: run}) {
+			if err != nil {
+				return err
+			}
+			if found.Run == run {
+				h = found
+			}
+		}
+		switch s.resume(ctx, h, hasSignal); {
+		case s.driven: // its owner may stop before it reads the signal; looking ever more rarely costs little
+			s.signals[run] = unread{at.since, now.Add(now.Sub(at.since))}
+		case !s.later:
+			delete(s.signals, run) // it is resumed, or its owner reads the signal, or that says nothing to the run
+		case s.worker.free() == 0:
+			return nil // the others wait for a slot, too
+		}
+	}
+	return nil
 }

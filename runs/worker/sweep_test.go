@@ -19,6 +19,7 @@ import (
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/engine/archive"
 	"github.com/pawl-run/pawl/internal/process"
+	"github.com/pawl-run/pawl/internal/testkit/check"
 	"github.com/pawl-run/pawl/journal/memory"
 	"github.com/pawl-run/pawl/runs/worker"
 )
@@ -33,36 +34,10 @@ const (
 type disk struct {
 	*memory.Journal
 	reads, lists *atomic.Int64
-	others       *atomic.Int64 // all other calls
 }
 
 func newDisk() disk {
-	return disk{memory.New(), new(atomic.Int64), new(atomic.Int64), new(atomic.Int64)}
-}
-
-func (d disk) Claim(ctx context.Context, c pawl.Claim) (pawl.Lease, error) {
-	d.others.Add(1)
-	return d.Journal.Claim(ctx, c)
-}
-
-func (d disk) Append(ctx context.Context, b pawl.Batch) error {
-	d.others.Add(1)
-	return d.Journal.Append(ctx, b)
-}
-
-func (d disk) Take(ctx context.Context, t pawl.Take) ([]pawl.Head, error) {
-	d.others.Add(1)
-	return d.Journal.Take(ctx, t)
-}
-
-func (d disk) Taken(ctx context.Context) iter.Seq2[pawl.Head, error] {
-	d.others.Add(1)
-	return d.Journal.Taken(ctx)
-}
-
-func (d disk) Signals(ctx context.Context, run string, after int64) iter.Seq2[pawl.Signal, error] {
-	d.others.Add(1)
-	return d.Journal.Signals(ctx, run, after)
+	return disk{memory.New(), new(atomic.Int64), new(atomic.Int64)}
 }
 
 func (d disk) Read(ctx context.Context, run string, from uint64) iter.Seq2[pawl.Row, error] {
@@ -233,19 +208,11 @@ func TestLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j, agent := newDisk(), pawl.Agent{Name: "a", Model: says("done")}
 		slow, other := agent, agent
-		slow.Model = pawl.ModelFunc(func(ctx context.Context, _ pawl.Request) (pawl.Reply, error) {
-			select {
-			case <-time.After(5 * time.Minute):
-				return pawl.Say("slow"), nil
-			case <-ctx.Done():
-				return pawl.Reply{}, ctx.Err()
-			}
-		})
+		slow.Model = takes(5 * time.Minute)
 		other.Name = "other"
 		lives := engine.New(j, &engine.Options{Owner: &engine.Owner{Host: "elsewhere"}})
-		if _, err := lives.Start(t.Context(), slow, "go", &engine.StartOptions{ID: "lives"}); err != nil {
-			t.Fatal(err)
-		}
+		_, err := lives.Start(t.Context(), slow, "go", &engine.StartOptions{ID: "lives"})
+		must(t, err)
 		left(t, j, "other", other)
 		programs := []*program{sweeps(t, j, agent), sweeps(t, j, agent), sweeps(t, j, agent)}
 		const runs = 20
@@ -346,6 +313,26 @@ func TestGone(t *testing.T) {
 	})
 }
 
+// All runs of a process that died go on at once, however many they are, unless somebody has said how
+// many may be driven.
+func TestGoneTogether(t *testing.T) {
+	gone := ended(t)
+	for most, want := range map[int]int{0: 2*worker.DefaultSlots + 50, 10: 10} {
+		synctest.Test(t, func(t *testing.T) {
+			j, agent := newDisk(), pawl.Agent{Name: "a", Model: takes(time.Minute)}
+			for i := range 2*worker.DefaultSlots + 50 {
+				leftBy(t, j, fmt.Sprint("r", i), agent, gone)
+			}
+			p := works(t, j, agent, &worker.Options{Slots: most})
+			time.Sleep(6 * time.Second)
+			if n := strings.Count(p.log.text.String(), "run resumed"); n != want {
+				t.Errorf("with %d slots %d runs are resumed, want %d", most, n, want)
+			}
+			p.end()
+		})
+	}
+}
+
 // A lease that lapsed under a living owner, as when the machine was suspended, is
 // the owner's if it renews the lease at once.
 func TestLapsedAlive(t *testing.T) {
@@ -359,9 +346,8 @@ func TestLapsedAlive(t *testing.T) {
 		synctest.Wait()
 		time.Sleep(2 * time.Second)
 		for range 20 {
-			if _, err := j.Claim(t.Context(), pawl.Claim{Run: "r", Owner: "elsewhere", TTL: 15 * time.Second, Epoch: lease.Epoch}); err != nil {
-				t.Fatal(err)
-			}
+			_, err = j.Claim(t.Context(), pawl.Claim{Run: "r", Owner: "elsewhere", TTL: 15 * time.Second, Epoch: lease.Epoch})
+			must(t, err)
 			time.Sleep(5 * time.Second)
 		}
 	})
@@ -435,51 +421,12 @@ func TestImported(t *testing.T) {
 		left(t, from, "r", agent)
 		var file strings.Builder
 		must(t, archive.Export(t.Context(), from, "r", &file, &archive.Options{Raw: true}))
-		if _, err := archive.Import(t.Context(), to, strings.NewReader(file.String())); err != nil {
-			t.Fatal(err)
-		}
+		_, err := archive.Import(t.Context(), to, strings.NewReader(file.String()))
+		must(t, err)
 		p := sweeps(t, to, agent)
 		time.Sleep(time.Hour)
 		if s := status(t, to, "r"); s != pawl.StatusRunning || p.log.count("imported") != 1 {
 			t.Errorf("it is %v: %s", s, p.log.text.String())
-		}
-	})
-}
-
-// A look at a journal with many runs that wait, and many that have ended, reads
-// none of their logs.
-func TestLookIsCheap(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		j, agent := newDisk(), pawl.Agent{Name: "a", Tools: []pawl.Tool{client{}}, Model: says("done")}
-		ask := agent
-		ask.Model = pawl.ModelFunc(func(context.Context, pawl.Request) (pawl.Reply, error) {
-			return pawl.Do(pawl.Call{Tool: "pick", Args: []byte(`{}`)}), nil
-		})
-		e := engine.New(j, nil)
-		for i := range 1500 {
-			a := agent
-			if i%3 > 0 {
-				a = ask
-			}
-			h, err := e.Start(t.Context(), a, "go", nil)
-			if err == nil {
-				_, err = h.Wait(t.Context())
-			}
-			must(t, err)
-		}
-		j.reads.Store(0)
-		j.lists.Store(0)
-		j.others.Store(0)
-		sweeps(t, j, agent)
-		time.Sleep(10 * time.Minute)
-		if n := j.reads.Load(); n > 0 {
-			t.Errorf("%d logs were read", n)
-		}
-		if n := j.lists.Load(); n > 2*160+10 { // 10 minutes have at most 160 looks
-			t.Errorf("%d lists were made", n)
-		}
-		if n := j.others.Load(); n > 2*160+610 { // each look asks for signals and for what was taken, and the queue is looked at once a second
-			t.Errorf("%d other queries were made", n)
 		}
 	})
 }
@@ -495,10 +442,4 @@ func (client) Run(context.Context, pawl.Invocation) (pawl.Output, error) {
 	return pawl.Output{}, errors.New("it ran here, where the client is to run it")
 }
 
-// must ends a test at an error that it does not expect.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = check.Must

@@ -11,6 +11,8 @@ package worker
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"log/slog"
 	"strings"
 	"sync"
@@ -59,7 +61,8 @@ func (w Work) drop() {
 type Options struct {
 	// Slots is how many runs are driven at once, whatever their engines. Beyond it, Drive
 	// fails with an *engine.BusyError, and the worker takes no run. Zero: Drive has no
-	// limit, and the worker takes no more while it drives [DefaultSlots] runs.
+	// limit, and the worker takes no more while it drives [DefaultSlots] runs, except those
+	// whose owner died.
 	Slots int
 	// Labels must all be among the labels of the runs that the worker takes by itself.
 	Labels map[string]string
@@ -300,4 +303,62 @@ func (w *Worker) idle() {
 	case w.freed <- struct{}{}:
 	default:
 	}
+}
+
+// readyTime is how long the journal may take to answer.
+const readyTime = 2 * time.Second
+
+// Ready returns nil if the worker can take a run now. Otherwise the error says why not:
+// the worker is closing, or its journal fails or does not answer within two seconds.
+func (w *Worker) Ready(ctx context.Context) error {
+	w.mu.Lock()
+	draining := w.draining
+	w.mu.Unlock()
+	if draining {
+		return ErrClosed
+	}
+	ctx, cancel := context.WithTimeout(ctx, readyTime)
+	defer cancel()
+	answered := make(chan error, 1)
+	go func() { // a journal that waits for a disk does not look at the context
+		for _, err := range w.journal.List(ctx, pawl.Query{Max: 1}) {
+			answered <- err
+			return
+		}
+		answered <- nil
+	}()
+	var err error
+	select {
+	case err = <-answered:
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	if err == nil {
+		return nil
+	}
+	w.log.Warn("not ready", "error", err)
+	return errors.New("the journal does not answer")
+}
+
+// WriteMetrics writes figures of the worker in Prometheus' text format.
+func (w *Worker) WriteMetrics(to io.Writer) {
+	gauge := func(kind, name, about string, value int64) {
+		fmt.Fprintf(to, "# HELP %[2]s %[3]s\n# TYPE %[2]s %[1]s\n%[2]s %[4]d\n", kind, name, about, value)
+	}
+	w.mu.Lock()
+	busy := w.busy
+	w.mu.Unlock()
+	gauge("gauge", "pawl_worker_slots", "Runs that this process takes at most.", int64(w.slots()))
+	gauge("gauge", "pawl_worker_busy", "Runs that this process drives.", int64(busy))
+	gauge("counter", "pawl_worker_taken_total", "Queued runs that this process has taken.", w.counts.claims.Load())
+	gauge("counter", "pawl_worker_takes_total", "Looks at the queue by this process with a free slot.", w.counts.takes.Load())
+	gauge("counter", "pawl_worker_resumed_total", "Runs that were due or signalled, or whose process ended, and that this process has resumed.", w.counts.recovered.Load())
+}
+
+// slots is how many runs the worker drives at most before it takes no more.
+func (w *Worker) slots() int {
+	if w.options.Slots <= 0 {
+		return DefaultSlots
+	}
+	return w.options.Slots
 }

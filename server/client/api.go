@@ -27,13 +27,13 @@ type Agents struct {
 	Agents []Agent `json:"agents"`
 }
 
-// Session says whether a browser is logged in.
+// Session says whether a browser is logged in, and the name of its token.
 type Session struct {
-	LoggedIn bool `json:"logged_in"`
+	LoggedIn bool   `json:"logged_in"`
+	Name     string `json:"name,omitempty"` // empty: the token has none, and a decision should say who decides
 }
 
-// Limits are limits by name: iterations, tokens, time, cost, tool_errors, depth. Values
-// are as on the command line: a number, a text such as "30m" or, for a resumed run, "+5"
+// Limits are limits by the names of pawl.Limits in JSON. Values are as on the command line: a number, a text such as "30m" or, for a resumed run, "+5"
 // for that many more.
 type Limits map[string]json.RawMessage
 

@@ -146,9 +146,9 @@ func (c *Client) request(ctx context.Context, k *call) (*http.Request, error) {
 		r.Header.Set("Authorization", "Bearer "+c.token)
 	}
 	if p := web.ParentFrom(ctx); p.ID != "" { // the run becomes part of the trace
-		r.Header.Set(web.Header, p.ID)
+		r.Header.Set(web.ParentHeader, p.ID)
 		if p.State != "" {
-			r.Header.Set(web.State, p.State)
+			r.Header.Set(web.StateHeader, p.State)
 		}
 	}
 	return r, nil

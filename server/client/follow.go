@@ -8,9 +8,7 @@ import (
 	"iter"
 	"mime"
 	"net/http"
-	"net/url"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/pawl-run/pawl"
@@ -27,12 +25,6 @@ import (
 // What a slow reader has not taken stays in the server's log.
 func (c *Client) Follow(ctx context.Context, run string, after uint64) iter.Seq2[pawl.Entry, error] {
 	return follower{c: c, run: run, last: after, pause: firstDelay}.entries(ctx)
-}
-
-// FollowChildren is [Client.Follow] that also yields pieces of the replies of child runs: their
-// Run is the child's, and their event has its agent.
-func (c *Client) FollowChildren(ctx context.Context, run string, after uint64) iter.Seq2[pawl.Entry, error] {
-	return follower{c: c, run: run, last: after, pause: firstDelay, children: true}.entries(ctx)
 }
 
 // Wait returns the result of a run once it has no owner: it has ended, waits, or has lost
@@ -84,7 +76,7 @@ func (c *Client) Watch(ctx context.Context, run string, after uint64, show func(
 		}
 	}()
 	for {
-		over := false
+		over, looks := false, false
 		select {
 		case w, more := <-word:
 			if w.err != nil {
@@ -102,10 +94,15 @@ func (c *Client) Watch(ctx context.Context, run string, after uint64, show func(
 				continue
 			}
 		case <-time.After(lookAnyway): // the loss of an owner is not streamed
+			looks = true
 		case <-ctx.Done():
 			return r, context.Cause(ctx)
 		}
-		if r, err = c.Run(ctx, run); err != nil || !driven(r.Status) {
+		now, err := c.Run(ctx, run)
+		if _, refused := errors.AsType[*Problem](err); looks && err != nil && !refused && ctx.Err() == nil {
+			continue // a server that stops takes no new connection, and still streams how its runs pause
+		}
+		if r = now; err != nil || !driven(r.Status) {
 			return r, err
 		}
 		if over { // the run ended, and was resumed at once
@@ -124,14 +121,13 @@ var errBrokenOff = errors.New("broken off")
 
 // follower is one Follow.
 type follower struct {
-	c        *Client
-	run      string
-	children bool   // pieces of child runs as well
-	last     uint64 // the last entry yielded, or the one it began after
-	stopped  bool   // that entry ended the run
-	news     bool   // the current stream had an entry
-	gap      bool   // the previous stream had a gap
-	pause    time.Duration
+	c       *Client
+	run     string
+	last    uint64 // the last entry yielded, or the one it began after
+	stopped bool   // that entry ended the run
+	news    bool   // the current stream had an entry
+	gap     bool   // the previous stream had a gap
+	pause   time.Duration
 }
 
 // entries follows from the beginning, however often it is ranged over.
@@ -217,9 +213,6 @@ func (f *follower) stream(ctx context.Context, yield func(pawl.Entry, error) boo
 	within, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	k := get("v1", "runs", f.run, "events")
-	if f.children {
-		k.query = url.Values{"children": {"true"}}
-	}
 	silent := fmt.Errorf("%s %s: the stream was silent for %v", k.method, f.c.shownURL(k), f.c.options.Idle)
 	idle := time.AfterFunc(f.c.options.Idle, func() { cancel(silent) })
 	defer idle.Stop()
@@ -291,16 +284,13 @@ func (f *follower) check(k *call, response *http.Response) error {
 
 // take yields the entry of a frame, unless it was yielded before.
 func (f *follower) take(frame frame, yield func(pawl.Entry, error) bool) error {
-	e, err := pawl.DecodeEntry(frame.data)
-	piece, delta := e.Event.(pawl.ModelDelta)
-	if err != nil || piece.Agent == "" || !f.children || !strings.HasPrefix(e.Run, f.run+".") {
-		e, err = f.c.entry(f.run, frame.data)
-	}
+	e, err := f.c.entry(f.run, frame.data)
 	if err != nil {
 		return &contentError{err}
 	}
+	_, piece := e.Event.(pawl.ModelDelta)
 	switch {
-	case delta:
+	case piece:
 	case e.Seq == 0:
 		return &contentError{fmt.Errorf("run %s: the server sent a %s without a seq", f.run, e.Type())}
 	case e.Seq <= f.last:

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/testkit/check"
 )
 
 const run = "01TESTTESTTESTTESTTESTTEST"
@@ -123,10 +124,4 @@ func stream(then http.HandlerFunc, texts ...string) http.HandlerFunc {
 	}
 }
 
-// must ends a test at an error that it does not expect.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = check.Must

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -191,4 +192,9 @@ func Secrets(getenv func(string) string) map[string]string {
 // contents reports whether spans include texts.
 func (s settings) contents() bool {
 	return strings.EqualFold(s.getenv("OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"), "true")
+}
+
+// earlier reports whether the names are those of version 1.41.0 of the semantic conventions.
+func (s settings) earlier() bool {
+	return slices.Contains(strings.Split(s.getenv("OTEL_SEMCONV_STABILITY_OPT_IN"), ","), "gen_ai/1.41.0")
 }

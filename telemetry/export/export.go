@@ -65,7 +65,7 @@ func Open(getenv func(string) string, o *Options) (*Export, error) {
 	metering, err := e.metrics(s, toMetrics, from, o.Metrics)
 	wrong = errors.Join(wrong, err)
 	e.logs(toLogs, from)
-	e.Telemetry = telemetry.New(e.traces(toTraces, from), metering, &telemetry.Options{Content: s.contents(), Log: e.Log})
+	e.Telemetry = telemetry.New(e.traces(toTraces, from), metering, &telemetry.Options{Content: s.contents(), Earlier: s.earlier(), Log: e.Log})
 	return e, wrong
 }
 

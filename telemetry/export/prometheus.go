@@ -138,7 +138,7 @@ func (f family) write(b *bytes.Buffer) {
 	}
 }
 
-func number(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
+func number(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
 // escapedName is a name of OpenTelemetry as Prometheus has it.
 func escapedName(name string) string {

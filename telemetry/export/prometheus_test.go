@@ -57,8 +57,8 @@ func TestPrometheusReadsMetrics(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]float64{
-		"pawl_runs_total": 2, "pawl_runs_active": 0, "pawl_tool_errors_total": 2, "gen_ai_client_operation_duration_seconds": 4,
-		"gen_ai_execute_tool_duration_seconds": 2, "gen_ai_client_token_usage": 4,
+		"pawl_runs_total": 2, "pawl_runs_active": 0, "pawl_tool_errors_total": 2, "gen_ai_client_inference_duration_seconds": 4,
+		"gen_ai_execute_tool_duration_seconds": 2, "gen_ai_client_inference_operation_input_tokens": 4, "gen_ai_invoke_agent_tool_calls": 2,
 	} {
 		if got := value(name); got != want {
 			t.Errorf("%s is %v, want %v", name, got, want)
@@ -87,5 +87,19 @@ func TestPrometheusReadsMetrics(t *testing.T) {
 	e.Metrics.ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/metrics", nil))
 	if w.Code != http.StatusMethodNotAllowed {
 		t.Errorf("POST is answered with %d", w.Code)
+	}
+}
+
+// TestEarlierNames holds that the standard variable selects the names of version 1.41.0.
+func TestEarlierNames(t *testing.T) {
+	e, shut := open(t, map[string]string{"OTEL_SEMCONV_STABILITY_OPT_IN": "http,gen_ai/1.41.0"})
+	defer shut()
+	eng := engine.New(journal(t), &engine.Options{Watchers: []engine.Watcher{e.Telemetry}})
+	h, err := eng.Start(t.Context(), pawl.Agent{Name: "old", Model: speaker{}}, "go", nil)
+	finish(t, h, err, pawl.StatusSuccess)
+	w := httptest.NewRecorder()
+	e.Metrics.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	if text := w.Body.String(); !strings.Contains(text, `gen_ai_client_token_usage_count{gen_ai_operation_name="chat"`) || !strings.Contains(text, "gen_ai_client_operation_duration_seconds") || strings.Contains(text, "inference") {
+		t.Errorf("the metrics are\n%s", text)
 	}
 }

@@ -115,7 +115,7 @@ func TestRunBecomesTrace(t *testing.T) {
 	attrs := texts(root.Attributes)
 	for key, want := range map[string]string{
 		"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "baker", "gen_ai.conversation.id": "r1", "pawl.run.id": "r1",
-		"gen_ai.provider.name": "openai", "gen_ai.request.model": "large", "pawl.run.status": "success", "pawl.run.condition": "done", "pawl.run.leaf": "done",
+		"gen_ai.request.model": "large", "pawl.run.status": "success", "pawl.run.condition": "done", "pawl.run.leaf": "done",
 		"gen_ai.usage.input_tokens": "int_value:300", "pawl.run.iterations": "int_value:3",
 	} {
 		if got := strings.ReplaceAll(attrs[key], " ", ""); got != strings.ReplaceAll(want, " ", "") {
@@ -140,7 +140,7 @@ func TestRunBecomesTrace(t *testing.T) {
 	}
 	for key, want := range map[string]string{
 		"gen_ai.usage.input_tokens": "100", "gen_ai.usage.output_tokens": "20", "gen_ai.usage.cache_read.input_tokens": "60",
-		"gen_ai.usage.cache_creation.input_tokens": "7", "gen_ai.usage.reasoning.output_tokens": "5", "gen_ai.request.temperature": "0.5",
+		"gen_ai.usage.cache_write.input_tokens": "7", "gen_ai.usage.reasoning.output_tokens": "5", "gen_ai.request.temperature": "0.5",
 		"gen_ai.response.finish_reasons": "tool_call", "gen_ai.response.time_to_first_chunk": "", "pawl.attempts": "2", "server.port": "8443", "gen_ai.request.max_tokens": "",
 	} {
 		if got, ok := said[key]; !ok || !strings.Contains(got, want) {
@@ -191,14 +191,14 @@ func TestRunBecomesTrace(t *testing.T) {
 		t.Errorf("the header is %q", got)
 	}
 	for _, name := range []string{
-		"gen_ai.client.token.usage", "gen_ai.client.operation.duration", "gen_ai.client.operation.time_to_first_chunk", "gen_ai.execute_tool.duration",
+		"gen_ai.client.inference.usage.input_tokens", "gen_ai.client.inference.duration", "gen_ai.client.inference.time_to_first_chunk", "gen_ai.execute_tool.duration",
 		"pawl.runs", "pawl.runs.active", "pawl.run.cost_usd", "pawl.tool.errors", "pawl.model.retries",
 	} {
 		if c.metrics[name] == nil {
 			t.Errorf("there is no metric %s", name)
 		}
 	}
-	if h := c.metrics["gen_ai.client.operation.duration"].GetHistogram(); h == nil || len(h.DataPoints) != 1 || h.DataPoints[0].GetCount() != 4 || len(h.DataPoints[0].ExplicitBounds) != 14 {
+	if h := c.metrics["gen_ai.client.inference.duration"].GetHistogram(); h == nil || len(h.DataPoints) != 1 || h.DataPoints[0].GetCount() != 4 || len(h.DataPoints[0].ExplicitBounds) != 14 {
 		t.Errorf("model calls are counted as %v", h)
 	}
 	if len(c.records) != 2 || c.records[1].Body.GetStringValue() != "run ended" || id(c.records[1].SpanId) != id(root.SpanId) {

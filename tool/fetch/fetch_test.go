@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/testkit/check"
 	"github.com/pawl-run/pawl/tool/fetch"
 )
 
@@ -32,9 +33,7 @@ func get(t *testing.T, tool pawl.Tool, url string, from int) (p page, err error)
 	if err != nil {
 		return p, err
 	}
-	if err := json.Unmarshal(out.JSON, &p); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, json.Unmarshal(out.JSON, &p))
 	return p, nil
 }
 
@@ -44,9 +43,7 @@ func serve(t *testing.T, h http.HandlerFunc) (site *httptest.Server, port string
 	site = httptest.NewServer(h)
 	t.Cleanup(site.Close)
 	_, port, err := net.SplitHostPort(site.Listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	return site, port
 }
 
@@ -173,9 +170,7 @@ func TestNoDowngrade(t *testing.T) {
 }
 
 func TestBombs(t *testing.T) {
-	if testing.Short() {
-		t.Skip("64 MiB are packed and unpacked by one goroutine each: -short")
-	}
+	check.SkipShort(t, "64 MiB are packed and unpacked by one goroutine each: -short")
 	squeezed := func(n int64) []byte {
 		var b bytes.Buffer
 		z := gzip.NewWriter(&b)

@@ -87,6 +87,7 @@ func edit(_ context.Context, root *os.Root, a editArgs) (string, error) {
 		return "", err
 	}
 	before := string(data)
+	a.Old, a.New = beneath.Ended(a.Old, before), beneath.Ended(a.New, before)
 	at, err := beneath.Place(name, before, a.Old, a.New)
 	if err != nil {
 		return "", err

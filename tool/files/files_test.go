@@ -19,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/testkit/check"
 	"github.com/pawl-run/pawl/internal/testkit/hostile"
 	"github.com/pawl-run/pawl/tool/files"
 )
@@ -100,9 +101,7 @@ func jail(t testing.TB) (dir, outside string) {
 }
 
 func TestNothingLeadsOut(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one goroutine after another, in which the race detector has nothing to see: -short")
-	}
+	check.SkipShort(t, "one goroutine after another, in which the race detector has nothing to see: -short")
 	dir, outside := jail(t)
 	before := state(t, filepath.Dir(dir))
 	n := 0
@@ -203,7 +202,7 @@ func TestNoFiles(t *testing.T) {
 			}
 		}
 	}
-	if got, err := use(t, dir, "search_files", map[string]any{"pattern": "."}); err != nil || got != "[no match]\n" {
+	if got, err := use(t, dir, "search_files", map[string]any{"pattern": "."}); err != nil || got != "[no match]\n[not searched: binary (is not text in UTF-8); huge (has 4194305 bytes; files above 4194304 are not handled); latin1 (is not text in UTF-8)]\n" {
 		t.Errorf("%q, %v", got, err)
 	}
 	if got, err := use(t, dir, "list_files", nil); err != nil || !strings.Contains(got, "pipe (no regular file)\n") {
@@ -211,9 +210,29 @@ func TestNoFiles(t *testing.T) {
 	}
 }
 
+// An edit keeps the line ends of a file whose lines all end in CRLF, which a model does not see.
+func TestLineEnds(t *testing.T) {
+	dir := t.TempDir()
+	for _, c := range []struct{ file, old, new, want string }{
+		{"using X;\r\nclass A {}\r\n", "{}", "{\n}", "using X;\r\nclass A {\r\n}\r\n"},
+		{"a\r\nb\r\nc", "a\nb", "x\r\ny\n", "x\r\ny\r\n\r\nc"},
+		{"a\r\nb\r\n", "a\r\nb", "c", "c\r\n"},
+		{"a\r\nb\r\n", "a\r\n", "c\r\n", "c\r\nb\r\n"},
+		{"a\nb\n", "a\nb", "c\nd", "c\nd\n"},
+		{"a\r\nb\nc\n", "b\nc", "d\ne", "a\r\nd\ne\n"}, // it has both
+		{"a", "a", "b\nc", "b\nc"},
+	} {
+		write(t, dir, map[string]string{"f": c.file})
+		_, err := use(t, dir, "edit_file", map[string]any{"path": "f", "old": c.old, "new": c.new})
+		if got := read(t, filepath.Join(dir, "f")); err != nil || got != c.want {
+			t.Errorf("%q with %q for %q: %q, %v; want %q", c.file, c.new, c.old, got, err, c.want)
+		}
+	}
+}
+
 func TestWriteAndEdit(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, map[string]string{"run.sh": "#!/bin/sh\nexit 1\n"})
+	write(t, dir, map[string]string{"run.sh": "#!/bin/sh\nexit 1\n", "small.go": "func A()\n1\n\nfunc B()\n1\n"})
 	must(t, os.Chmod(filepath.Join(dir, "run.sh"), 0o750))
 	if got, err := use(t, dir, "edit_file", map[string]any{"path": "run.sh", "old": "exit 1", "new": "exit 0"}); err != nil || got != "run.sh: replaced at line 2" {
 		t.Errorf("%q, %v", got, err)
@@ -231,6 +250,7 @@ func TestWriteAndEdit(t *testing.T) {
 	}{
 		{"edit_file", map[string]any{"path": "run.sh", "old": "exit 7", "new": ""}, "old does not occur in run.sh; the nearest lines are:\n    2\texit 0"},
 		{"edit_file", map[string]any{"path": "run.sh", "old": "i", "new": ""}, "old occurs more than once in run.sh, at lines 1, 2"},
+		{"edit_file", map[string]any{"path": "small.go", "old": "1", "new": ""}, "at lines 2, 5; give more of the text around the one that is meant:\n    1\tfunc A()\n    2\t1\n  ...\n    4\tfunc B()\n    5\t1"},
 		{"edit_file", map[string]any{"path": "run.sh", "old": "exit  0", "new": ""}, "the nearest lines are:\n    2\texit 0"},
 		{"edit_file", map[string]any{"path": "run.sh", "old": "", "new": "x"}, "old is empty"},
 		{"edit_file", map[string]any{"path": "run.sh", "old": "exit", "new": "exit"}, "are the same"},
@@ -268,7 +288,7 @@ func TestListAndSearch(t *testing.T) {
 		t.Errorf("%q, %v", got, err)
 	}
 	got, err = use(t, dir, "search_files", map[string]any{"pattern": "^one"})
-	if want := "a.txt:1: one\nb.txt:2: one\nlong.txt:1: " + strings.Repeat("one ", 75) + "…\n"; err != nil || got != want {
+	if want := "a.txt:1: one\nb.txt:2: one\nlong.txt:1: " + strings.Repeat("one ", 75) + "…\n[not searched: \"odd\\nname\" (its name has a line break); vendor/ (third-party code)]\n"; err != nil || got != want {
 		t.Errorf("%q, %v", got, err)
 	}
 	for i := range 3000 {
@@ -393,10 +413,4 @@ func TestSearchBeyond(t *testing.T) {
 	}
 }
 
-// must ends a test at an error that it does not expect.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = check.Must

@@ -8,15 +8,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pawl-run/pawl/internal/testkit/check"
 	"github.com/pawl-run/pawl/internal/testkit/hostile"
 	"github.com/pawl-run/pawl/tool/skill"
 )
 
 // Of hundreds of paths none gives what is outside, or says where the folder is.
 func TestHostilePaths(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one goroutine after another, in which the race detector has nothing to see: -short")
-	}
+	check.SkipShort(t, "one goroutine after another, in which the race detector has nothing to see: -short")
 	dir, outside, err := hostile.Jail(t.TempDir())
 	must(t, err)
 	must(t, os.WriteFile(filepath.Join(dir, skill.File), []byte(text), 0o600))

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/testkit/check"
 	"github.com/pawl-run/pawl/tool/skill"
 )
 
@@ -102,10 +103,4 @@ func TestChangedIsNotRead(t *testing.T) {
 	}
 }
 
-// must ends a test at an error that it does not expect.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = check.Must

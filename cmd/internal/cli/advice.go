@@ -33,9 +33,7 @@ func (env *environment) place() explain.Place {
 // place is where the user types the next command, and what the user's token allows there.
 func (a *app) place() explain.Place {
 	p := a.environment.place()
-	if r, ok := a.current().(*remote); ok {
-		p.NoDecide = !r.Allows("decide")
-	}
+	p.NoDecide = a.far != nil && !a.far.Allows("decide")
 	return p
 }
 
@@ -64,7 +62,7 @@ func (a *app) advise(ctx context.Context, r *pawl.Result) (next []explain.Action
 
 // explained explains a run, and advises to allow a change of its agent's files where a
 // resumption is refused without it.
-func (a *app) explained(ctx context.Context, j store, h pawl.Head) (explain.Report, error) {
+func (a *app) explained(ctx context.Context, j pawl.Journal, h pawl.Head) (explain.Report, error) {
 	place := a.place()
 	r, err := runs.Report(ctx, j, h, place)
 	if err != nil || !slices.ContainsFunc(r.Next, func(n explain.Action) bool { return strings.HasPrefix(n.Command, "pawl resume ") }) {
@@ -78,8 +76,8 @@ func (a *app) explained(ctx context.Context, j store, h pawl.Head) (explain.Repo
 
 // changed lists what resuming a run as its files are now would change and its agent's rule
 // refuses. It connects to nothing; an agent that cannot be made has no changes.
-func (a *app) changed(ctx context.Context, j store, h pawl.Head) []string {
-	if _, far := j.(*remote); far {
+func (a *app) changed(ctx context.Context, j pawl.Journal, h pawl.Head) []string {
+	if a.far != nil { // whose files are elsewhere
 		return nil
 	}
 	root, err := runs.Root(ctx, j, h)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"maps"
 	"net/http"
 	"os"
@@ -20,6 +21,7 @@ import (
 	"github.com/pawl-run/pawl/cmd/internal/cli"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/explain"
+	"github.com/pawl-run/pawl/internal/testkit/check"
 	"github.com/pawl-run/pawl/journal/sqlite"
 	"github.com/pawl-run/pawl/model/script"
 	"github.com/pawl-run/pawl/runs"
@@ -34,6 +36,7 @@ type standing struct {
 	says   string // its model
 	do     func(b *bench)
 	codes  map[string]int
+	once   bool // only for a run from a spec
 }
 
 const (
@@ -70,7 +73,19 @@ var standings = map[string]standing{
 		codes: map[string]int{"fork": 1, "resume": 1}}, // it is refused again
 	"cancelled": {status: pawl.StatusCancelled, says: "replies: [{attempts: [{error: {class: rate_limit, message: later, retry_after: 1h}}, {text: done}]}]\n",
 		do: func(b *bench) { b.must(0, "cancel", b.root) }},
-	"paused":      {status: pawl.StatusPaused, says: "replies: [{attempts: [{error: {class: rate_limit, message: later, retry_after: 1h}}, {text: done}]}]\n"},
+	"paused": {status: pawl.StatusPaused, says: "replies: [{attempts: [{error: {class: rate_limit, message: later, retry_after: 1h}}, {text: done}]}]\n"},
+	"answered": {status: pawl.StatusWaitingInput, agent: "tools: [{builtin: [ask_human]}]\n", once: true,
+		says: "replies: [{calls: [{tool: ask_human, args: {question: which?}}]}, {expect: 'yes', text: done}]\n",
+		do:   func(b *bench) { b.must(0, "answer", b.run, "yes", "--no-continue") }},
+	"exhausted by budget": {status: pawl.StatusExhausted, says: oneLook, agent: looking + "budgets: [{per: total, tokens: 40}]\n", once: true,
+		codes: map[string]int{"resume": 3}}, // the budget is as it was
+	"failed by luck":   {status: pawl.StatusFailed, says: fails("unknown", 4), once: true},
+	"failed by credit": {status: pawl.StatusFailed, says: fails("quota", 1), once: true},
+	"failed by length": {status: pawl.StatusFailed, says: fails("too_long", 1), once: true},
+	"failed by stop": {status: pawl.StatusFailed, agent: looking + "stop: failed(tool_calls >= 1)\n", says: oneLook, once: true,
+		codes: map[string]int{"fork": 1}}, // whose condition holds again
+	"failed by a call": {status: pawl.StatusFailed, once: true, codes: map[string]int{"resume": 1, "run": 1}, says: "replies: [{text: done}]\n",
+		agent: "loop: workflow\ntools: [{name: look, description: Look., command: ['false'], effect: read}]\nsteps: [{id: a, tool: look}]\n"},
 	"interrupted": {status: pawl.StatusInterrupted, says: "replies: [{text: done}]\n", do: func(b *bench) { b.cut("model.called") }},
 }
 
@@ -85,6 +100,8 @@ func TestAdviceWorks(t *testing.T) {
 		for _, name := range slices.Sorted(maps.Keys(standings)) {
 			st := standings[name]
 			switch {
+			case st.once && origin != "spec":
+				continue
 			case origin == "server" && st.status == pawl.StatusInterrupted: // which a server takes up
 				continue
 			case origin == "child" && st.status == pawl.StatusCancelled: // a child that waits ends with its caller
@@ -93,6 +110,38 @@ func TestAdviceWorks(t *testing.T) {
 			t.Run(origin+"/"+name, func(t *testing.T) { (&bench{T: t, origin: origin, standing: st}).walk() })
 		}
 	}
+	if t.Failed() || testing.Short() || flag.Lookup("test.run").Value.String() != "^TestAdviceWorks$" && flag.Lookup("test.run").Value.String() != "" {
+		return // not all ran
+	}
+	rows, err := os.ReadFile("../../../explain/testdata/advice.txt")
+	must(t, err)
+	for row := range strings.Lines(string(rows)) {
+		parts := strings.Split(strings.TrimSpace(row), "|")
+		why, _, _ := strings.Cut(parts[3], "{")
+		if !slices.ContainsFunc(tried, func(n explain.Action) bool {
+			return strings.Fields(n.Command)[1] == strings.Fields(parts[2])[1] && strings.HasPrefix(n.Why.String(), why)
+		}) && adviceElsewhere[parts[0]+": "+parts[1]] == "" {
+			t.Errorf("no test does what is advised: %s", row)
+		}
+	}
+}
+
+// tried is the advice that was done. adviceElsewhere names the tests that do or see the advice about other runs.
+var (
+	tried           []explain.Action
+	adviceElsewhere = map[string]string{
+		"running: ": "TestAdviceWorksWhileItRuns", "queued: ": "worker.txtar", "paused: ": "explain.TestGolden/paused", "any: a child": "agent.txtar",
+		"exhausted: a policy": "policy.txtar", "exhausted: a budget": "exhausted.txtar", "exhausted: a period": "exhausted.txtar",
+		"exhausted: a budget of its policy": "exhausted.txtar", "no_progress: a model": "fix_advice.txtar", "any: a child's end": "advice.txtar",
+		"failed: a decision": "doubt.txtar", "failed: evidence": "explain.TestGolden/judged", "failed: code": "explain.TestGolden/failed-panic",
+		"failed: agreement": "explain.TestAdvice", "any: secrets": "explain.TestImported", "any: its end": "explain.TestImported",
+		"any: its thread": "thread.txtar", "any: the conversation": "server.TestLegs",
+	}
+)
+
+// fails is a model whose first call fails with an error of a class so many times.
+func fails(class string, times int) string {
+	return "replies: [{attempts: [" + strings.Repeat("{error: {class: "+class+", message: no}}, ", times) + "{text: done}]}]\nrepeat: last\n"
 }
 
 // A bench has one run, and tries on copies of its database what is advised about it.
@@ -180,6 +229,7 @@ func (b *bench) try(next explain.Action) {
 	argv := b.argv(strings.ReplaceAll(next.Command, was, b.url))
 	verb := argv[0]
 	code, stdout, stderr := b.pawl(argv...)
+	tried = append(tried, next)
 	want := b.codes[verb]
 	if verb == "approve" && slices.Contains(argv, "--all") {
 		want = 0
@@ -195,7 +245,7 @@ func (b *bench) try(next explain.Action) {
 		if after[b.run] <= seqs[b.run] {
 			b.Errorf("%s: the run has not gone on\n%s%s", next.Command, stdout, stderr)
 		}
-	case verb == "fork":
+	case verb == "fork", verb == "run":
 		if len(after) != len(seqs)+1 {
 			b.Errorf("%s: there are %d runs, and were %d", next.Command, len(after), len(seqs))
 		}
@@ -412,6 +462,8 @@ func (b *bench) argv(line string) []string {
 			argv[i] = "and more"
 		case "TEXT":
 			argv[i] = "yes"
+		case "EXPR":
+			argv[i] = "tool_calls >= 9"
 		case "JSON":
 			argv[i] = `"b7"`
 		case "SPEC":
@@ -520,10 +572,4 @@ func TestAdviceWorksWhileItRuns(t *testing.T) {
 	}
 }
 
-// must ends a test at an error that it does not expect.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = check.Must

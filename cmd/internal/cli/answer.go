@@ -22,8 +22,8 @@ func answerCommand(a *app) *cobra.Command {
 		if call != "" {
 			return sendSignal(ctx, a, args[0], call, p, answer)
 		}
-		return signalRun(ctx, a, args[0], p, func(j pawl.Journal, to *runs.Addressee) error {
-			id, err := questionOf(ctx, j, to)
+		return signalRun(ctx, a, args[0], p, func(to *runs.Addressee) error {
+			id, err := questionOf(ctx, a.current(), to)
 			if err != nil {
 				return err
 			}
@@ -81,11 +81,11 @@ func settleCommand(a *app) *cobra.Command {
 	happened, not := "", false
 	c := a.command("settle RUN CALL (--happened JSON | --did-not-happen) [flags]", "Resolve a call with an unknown outcome", cobra.ExactArgs(2),
 		func(ctx context.Context, args []string) (int, error) {
-			resolution := engine.Resolution{DidNotHappen: not}
+			resolution := engine.DidNotHappen()
 			if !not {
-				resolution.Happened = json.RawMessage(happened)
+				resolution = engine.Happened(json.RawMessage(happened))
 			}
-			if !not && !json.Valid(resolution.Happened) {
+			if !not && !json.Valid([]byte(happened)) {
 				return 0, misuse("--happened: %q is not JSON; give the call's result, such as '\"done\"' or null", happened)
 			}
 			return sendSignal(ctx, a, args[0], args[1], p, runs.Resolution(p.sender(), resolution))

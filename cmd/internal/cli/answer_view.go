@@ -1,34 +1,29 @@
 package cli
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"io"
 	"strings"
 	"sync"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/internal/display"
 )
 
 // answerView shows on a terminal what the model says, while it says it: elsewhere an answer
-// is printed once it is complete. With growing it shows a structured answer as it grows, on
-// lines of JSON, anywhere.
+// is printed once it is complete.
 type answerView struct {
-	a       *app
-	under   view // shows the rest
-	growing *engine.Growing
-	open    func() io.WriteCloser // opens a page for a reply
-	whole   bool                  // also show replies that did not arrive in pieces
+	a     *app
+	under view                  // shows the rest
+	open  func() io.WriteCloser // opens a page for a reply
+	whole bool                  // also show replies that did not arrive in pieces
 
 	mu    sync.Mutex
 	quiet bool            // the answer was stopped
 	turn  bool            // the model is called for an answer
 	page  io.WriteCloser  // where its reply is shown; nil: it has not begun
 	said  strings.Builder // what is shown of it
-	shown string          // the last reply that was shown whole, or the last line
+	shown string          // the last reply that was shown whole
 }
 
 func (v *answerView) begin() {
@@ -52,16 +47,8 @@ func (v *answerView) add(e pawl.Entry, history bool) {
 		v.under.add(e, true)
 		return
 	}
-	if piece, _ := e.Event.(pawl.ModelDelta); v.growing != nil && piece.Agent == "" {
-		if document := v.growing.Add(e); document != nil {
-			v.grow(document)
-		}
-	}
 	switch event := e.Event.(type) {
 	case pawl.ModelDelta:
-		if v.growing != nil {
-			break
-		}
 		if v.turn && event.Text != "" && event.Agent == "" {
 			v.say(event.Text)
 			return
@@ -107,19 +94,6 @@ func (v *answerView) say(text string) {
 	_, _ = io.WriteString(v.page, text) // if the reader is gone, printing the result fails as well
 }
 
-// grow shows what is known of a structured answer, on a line.
-func (v *answerView) grow(document json.RawMessage) {
-	if live, ok := v.under.(*liveView); ok {
-		live.hide(true)
-		defer live.hide(false)
-	}
-	var line bytes.Buffer
-	if json.Compact(&line, document) == nil && v.shown != line.String() {
-		v.shown = line.String()
-		_, _ = io.WriteString(v.a.out, display.Clean(v.shown)+"\n")
-	}
-}
-
 // silence shows no more of the answer.
 func (v *answerView) silence() {
 	v.mu.Lock()
@@ -142,13 +116,6 @@ func (v *answerView) stop() {
 
 // conclude is [app.conclude] for an answer that may be shown already.
 func (v *answerView) conclude(ctx context.Context, r pawl.Result) (int, error) {
-	if v.growing != nil {
-		if r.Output != nil {
-			v.grow(r.Output)
-		}
-		ending(ctx, v.a, &r)
-		return exitCode(r.Status), nil
-	}
 	shown := v.shown != "" && v.shown == r.Answer
 	if v.a.json {
 		return v.a.conclude(ctx, r)

@@ -17,14 +17,8 @@ const (
 	modeDeny approvalsMode = "deny"
 )
 
-// String is the mode as it is typed.
-func (m *approvalsMode) String() string { return string(*m) }
-
-// Type is what the usage text calls the value.
-func (m *approvalsMode) Type() string { return "ask|park|deny" }
-
-// Set takes a mode from the command line.
-func (m *approvalsMode) Set(text string) error {
+// set reads a mode from the command line.
+func (m *approvalsMode) set(text string) error {
 	switch mode := approvalsMode(text); mode {
 	case modeAsk, modePark, modeDeny:
 		*m = mode
@@ -34,11 +28,11 @@ func (m *approvalsMode) Set(text string) error {
 }
 
 // engine makes the engine that drives a run of the agent under the given flags.
-func (a *app) engine(j store, d *driving, agent pawl.Agent) *engine.Engine {
+func (a *app) engine(j pawl.Journal, d *driving, agent pawl.Agent) *engine.Engine {
 	o := a.options(agent.Source)
 	a.shown = a.asks(d.approvals)
 	a.recordCalls(o)
-	o.Approver = a.approver(d.approvals, agent)
+	o.Approver = a.approver(d.approvals, infos(agent))
 	o.Patience = -1 // a person may take until the request expires
 	o.Watchers = a.watchers(false)
 	if to := a.reporting(false); to != nil {
@@ -48,10 +42,10 @@ func (a *app) engine(j store, d *driving, agent pawl.Agent) *engine.Engine {
 }
 
 // approver decides calls at the terminal; nil: others decide them.
-func (a *app) approver(mode approvalsMode, agent pawl.Agent) engine.Approver {
+func (a *app) approver(mode approvalsMode, tools []pawl.ToolInfo) engine.Approver {
 	switch {
 	case a.asks(mode):
-		return a.asker(agent)
+		return a.asker(tools)
 	case mode == modeDeny:
 		return engine.ApproverFunc(func(_ context.Context, r engine.Request) (engine.Decision, error) {
 			a.sayf("%s %s is denied by --approvals deny", r.Call, r.Tool)

@@ -73,51 +73,67 @@ func tokenFlag(token string) string {
 // decide approves or denies calls: those named, all, or the only one. one is the
 // given flag, if any, that applies to a single call.
 func decide(ctx context.Context, a *app, args []string, all bool, p *post, one string, s runs.Signal) (int, error) {
-	return signalRun(ctx, a, args[0], p, func(j pawl.Journal, to *runs.Addressee) error {
-		run, calls := to.State.Run(), args[1:]
-		waiting := runs.Waiting(to.Pending, "approval")
-		if r, ok := j.(*remote); ok && len(waiting) > 1 { // the server knows which are answered
-			known, err := r.Waits(ctx, run)
-			if err != nil {
-				return err
-			}
-			waiting = runs.Waiting(known, "approval")
+	return signalRun(ctx, a, args[0], p, func(to *runs.Addressee) error {
+		calls, err := chosenCalls(to, args[1:], all)
+		if err != nil {
+			return err
 		}
-		if open := slices.DeleteFunc(slices.Clone(waiting), func(p pawl.Pending) bool { return p.AnsweredAt != nil }); len(open) > 0 && !all {
-			waiting = open
+		if one != "" && len(calls) > 1 {
+			return listing(undecided(to), "%s applies to one call; name it:", one)
 		}
-		var named []pawl.Pending
-		switch {
-		case all && len(calls) > 0:
-			return misuse("name calls or give --all, not both")
-		case len(calls) > 0:
-		case len(waiting) == 0:
-			return misuse("run %s is not waiting for approval (status: %v)", run, to.State.Status())
-		case len(waiting) > 1 && !all:
-			return listing(waiting, "several calls of run %s wait; name them or give --all:", run)
-		default:
-			named = waiting
-		}
-		for _, call := range calls {
-			found, err := to.Find("approval", call)
-			if err != nil {
-				return err
-			}
-			named = append(named, found)
-		}
-		// Check all calls before deciding any: a typing error in one of several must not
-		// leave the others decided.
-		closed := func(p pawl.Pending) bool { return p.Kind == "" || p.ExpiresAt != nil && time.Now().After(*p.ExpiresAt) }
-		open := slices.DeleteFunc(slices.Clone(named), closed)
-		named = append(slices.DeleteFunc(slices.Clone(named), func(p pawl.Pending) bool { return !closed(p) }), open...)
-		if one != "" && len(named) > 1 {
-			return listing(waiting, "%s applies to one call; name it:", one)
-		}
-		for _, p := range named {
-			if err := to.Send(ctx, p, s); err != nil {
-				return err
+		// Those that cannot be decided come first: a typing error in one of several must not leave the
+		// others decided.
+		for _, turn := range []bool{false, true} {
+			for _, p := range calls {
+				if decidable(p) != turn {
+					continue
+				}
+				if err := to.Send(ctx, p, s); err != nil {
+					return err
+				}
 			}
 		}
 		return nil
 	})
+}
+
+// decidable reports whether a call waits, and its request has not expired.
+func decidable(p pawl.Pending) bool {
+	return p.Kind != "" && (p.ExpiresAt == nil || time.Now().Before(*p.ExpiresAt))
+}
+
+// undecided are the calls that wait for approval and were not decided yet; all that wait if every
+// one was.
+func undecided(to *runs.Addressee) []pawl.Pending {
+	waiting := runs.Waiting(to.Pending, "approval")
+	left := slices.DeleteFunc(slices.Clone(waiting), func(p pawl.Pending) bool { return p.AnsweredAt != nil })
+	if len(left) == 0 {
+		return waiting
+	}
+	return left
+}
+
+// chosenCalls are the calls to decide.
+func chosenCalls(to *runs.Addressee, names []string, all bool) (calls []pawl.Pending, err error) {
+	run, waiting := to.State.Run(), undecided(to)
+	switch {
+	case all && len(names) > 0:
+		return nil, misuse("name calls or give --all, not both")
+	case len(names) == 0 && len(waiting) == 0:
+		return nil, misuse("run %s is not waiting for approval (status: %v)", run, to.State.Status())
+	case all:
+		return runs.Waiting(to.Pending, "approval"), nil
+	case len(names) == 0 && len(waiting) > 1:
+		return nil, listing(waiting, "several calls of run %s wait; name them or give --all:", run)
+	case len(names) == 0:
+		return waiting, nil
+	}
+	for _, name := range names {
+		found, err := to.Find("approval", name)
+		if err != nil {
+			return nil, err
+		}
+		calls = append(calls, found)
+	}
+	return calls, nil
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/internal/wire"
 )
 
 // asking holds the options of pawl ask.
@@ -26,7 +27,6 @@ type asking struct {
 	files  []string
 	attach []string
 	schema string
-	stream bool
 	read   bool
 	thread string
 }
@@ -55,12 +55,10 @@ whose key is set. The run is recorded: pawl explain last shows what it did and c
   git diff | pawl ask "What does this change?"
   pawl ask "Which function is too long?" -f main.go -f util.go
   pawl ask "What is to be paid?" --attach invoice.pdf
-  pawl ask "Who is mentioned?" -f mail.txt --schema people.schema.json
-  pawl ask "Who is mentioned?" -f mail.txt --schema people.schema.json --stream | jq .`
+  pawl ask "Who is mentioned?" -f mail.txt --schema people.schema.json`
 	c.Flags().StringArrayVarP(&o.files, "file", "f", nil, "add the text `FILE` as context; may be repeated")
 	c.Flags().StringArrayVar(&o.attach, "attach", nil, attachHelp)
 	c.Flags().StringVar(&o.schema, "schema", "", "a file with the JSON Schema of the answer, which is then JSON")
-	c.Flags().BoolVar(&o.stream, "stream", false, "with --schema: print the answer so far as JSON lines, each time it grows")
 	c.Flags().BoolVar(&o.read, "read", false, "let the model read files in the current directory")
 	c.Flags().StringVar(&o.thread, "thread", "", "continue this conversation: the messages of its last run come first")
 	o.flag(c, "model", "effort", "limit", "label", "events", "policy")
@@ -68,12 +66,6 @@ whose key is set. The run is recorded: pawl explain last shows what it did and c
 }
 
 func ask(ctx context.Context, a *app, o *asking, args []string) (int, error) {
-	switch {
-	case o.stream && o.schema == "":
-		return 0, misuse("--stream needs --schema FILE")
-	case o.stream && a.json:
-		return 0, misuse("--stream prints the answer as it grows; leave out --json, which prints one document")
-	}
 	set, err := o.settings()
 	if err != nil {
 		return 0, err
@@ -99,16 +91,9 @@ func ask(ctx context.Context, a *app, o *asking, args []string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	limits, err := ceilings(agent)
-	if err != nil {
-		return 0, err
-	}
-	w := &work{agent: agent, limits: limits, conclude: a.conclude, drop: func() {}}
-	if o.stream || a.outTerminal() != nil && !a.json && with.Output == "" {
+	w := &work{agent: agent, conclude: a.conclude, drop: func() {}}
+	if a.outTerminal() != nil && !a.json && with.Output == "" {
 		a.answers = &answerView{a: a, open: a.page}
-		if o.stream {
-			a.answers.growing = new(engine.Growing)
-		}
 		w.conclude = a.answers.conclude
 	}
 	return a.with(ctx, func(j store) (int, error) {
@@ -193,7 +178,7 @@ func readContext(flag, name string) ([]byte, error) {
 	if len(data) > mostContext {
 		return nil, misuse("%s: %s has more than %d MiB, which is the most for the context of a question", flag, name, mostContext>>20)
 	}
-	return data, nil
+	return wire.Unmarked(data), nil
 }
 
 // bare is the error of a file without its name.

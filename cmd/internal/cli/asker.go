@@ -12,7 +12,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/approval"
@@ -32,13 +31,20 @@ type asker struct {
 	now   func() time.Time
 }
 
-func (a *app) asker(agent pawl.Agent) *asker {
+func (a *app) asker(tools []pawl.ToolInfo) *asker {
 	s := &asker{a: a, lines: a.lineReader(), tools: map[string]pawl.ToolInfo{}, by: engine.Self().User, now: time.Now}
-	for _, t := range agent.Tools {
-		info := t.Info()
-		s.tools[info.Name] = info
+	for _, t := range tools {
+		s.tools[t.Name] = t
 	}
 	return s
+}
+
+// infos are the tools of an agent.
+func infos(agent pawl.Agent) (tools []pawl.ToolInfo) {
+	for _, t := range agent.Tools {
+		tools = append(tools, t.Info())
+	}
+	return tools
 }
 
 const answers = "  y approves it, r approves equal calls of this run too, r N ARG… only N more, with any ARG, e edits the arguments, n REASON denies it, l leaves it for later"
@@ -116,6 +122,30 @@ func forRun(rest string, t pawl.ToolInfo) (engine.Decision, error) {
 	return d, err
 }
 
+// edit lets the person edit a call's arguments: as JSON typed after the answer, or on the next
+// line. nil: the arguments are unchanged.
+func (s *asker) edit(ctx context.Context, r engine.Request, edited json.RawMessage, given string) (json.RawMessage, error) {
+	args, err := json.RawMessage(given), error(nil)
+	if given == "" {
+		s.sayf("  type the arguments as one line of JSON; an empty line keeps them")
+		var line string
+		line, err = s.next(ctx)
+		if args = json.RawMessage(strings.TrimSpace(line)); len(args) == 0 && err == nil {
+			return edited, nil
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := s.fits(r.Tool, args); err != nil {
+		return nil, err
+	}
+	if equalJSON(args, r.Args) {
+		return nil, nil
+	}
+	return args, nil
+}
+
 // next returns the next line typed. At the end of the input, or when the question
 // is withdrawn, others decide.
 func (s *asker) next(ctx context.Context) (string, error) {
@@ -148,7 +178,7 @@ func (s *asker) show(r engine.Request, args json.RawMessage) {
 	shown := redact.JSON(args)
 	text := legible(shown)
 	if plan, ok := planOf(r.Tool, shown); ok {
-		text = escaped(plan) // as text, since only the model and its reader take it
+		text = display.Escape(plan) // as text, since only the model and its reader take it
 	}
 	for line := range strings.Lines(text) {
 		b.WriteString("    " + strings.TrimSuffix(line, "\n") + "\n")
@@ -162,7 +192,7 @@ func (s *asker) show(r engine.Request, args json.RawMessage) {
 		row("edited", "the model wanted "+legibleLine(redact.JSON(r.Args)))
 	}
 	if !bytes.Equal(shown, args) {
-		row("hidden", "what looks like a secret; an editor shows it")
+		row("hidden", "what looks like a secret")
 	}
 	row("why", r.Reason)
 	row("the model says", gist(r.Thought))
@@ -186,37 +216,22 @@ func planOf(tool string, args json.RawMessage) (string, bool) {
 func legible(raw json.RawMessage) string {
 	var b bytes.Buffer
 	if json.Indent(&b, raw, "", "  ") != nil {
-		return escaped(string(raw))
+		return display.Escape(string(raw))
 	}
-	return escaped(b.String())
+	return display.Escape(b.String())
 }
 
 func legibleLine(raw json.RawMessage) string {
 	var b bytes.Buffer
 	if json.Compact(&b, raw) != nil {
-		return escaped(string(raw))
+		return display.Escape(string(raw))
 	}
-	return escaped(b.String())
-}
-
-func escaped(s string) string {
-	var b strings.Builder
-	for _, r := range s {
-		switch {
-		case r == '\n', r == ' ', unicode.IsGraphic(r) && !unicode.Is(unicode.Zs, r) && !display.Acts(r) && !display.Unseen(r):
-			b.WriteRune(r)
-		case r > 0xffff:
-			fmt.Fprintf(&b, `\U%08x`, r)
-		default:
-			fmt.Fprintf(&b, `\u%04x`, r)
-		}
-	}
-	return b.String()
+	return display.Escape(b.String())
 }
 
 func equalJSON(a, b json.RawMessage) bool {
-	x, errX := wire.Canonical(nil, a)
-	y, errY := wire.Canonical(nil, b)
+	x, errX := wire.Canonical(a)
+	y, errY := wire.Canonical(b)
 	return errX == nil && errY == nil && bytes.Equal(x, y)
 }
 

@@ -110,29 +110,6 @@ func TestAsking(t *testing.T) {
 	}
 }
 
-// Arguments can be edited in the person's editor.
-func TestAskingEditor(t *testing.T) {
-	files(t, shop)
-	temporary := t.TempDir()
-	t.Setenv("TMPDIR", temporary)
-	editor := "#!/bin/sh\n[ \"$1\" = -w ] && sed 's/200/150/' \"$2\" > new.json && cat new.json > \"$2\"\n"
-	must(t, os.WriteFile("ed it.sh", []byte(editor), 0o700))
-	self, err := filepath.Abs("ed it.sh")
-	must(t, err)
-	code, _, stderr := typing(t, t.Context(), strings.NewReader("e\ny\nl\nl\n"), []string{"EDITOR='" + self + "' -w"}, "run", "shop.yaml", "go", "--approvals", "ask")
-	if code != 5 || !strings.Contains(stderr, `[1] c_1 pay {"amount":150}`) {
-		t.Errorf("exit %d\n%s", code, stderr)
-	}
-	must(t, os.RemoveAll("paid.txt"))
-	code, _, stderr = typing(t, t.Context(), strings.NewReader("e\nl\n"), []string{"EDITOR=./none"}, "run", "shop.yaml", "go", "--approvals", "ask")
-	if code != 5 || !strings.Contains(stderr, "not taken: the editor ./none") || effects(t, "paid.txt") != 0 {
-		t.Errorf("exit %d\n%s", code, stderr)
-	}
-	if left, err := filepath.Glob(filepath.Join(temporary, "pawl-*")); err != nil || len(left) > 0 {
-		t.Errorf("what was edited is left behind: %q, %v", left, err)
-	}
-}
-
 // What a model writes cannot reach the terminal nor hide what will run.
 func TestAskingShowsAll(t *testing.T) {
 	files(t, shop)
@@ -189,9 +166,8 @@ func TestAskingIsOvertaken(t *testing.T) {
 	}) {
 		t.Fatalf("nobody reads what is typed:\n%s", seen)
 	}
-	if _, err := keys.Write([]byte("y\nl\n")); err != nil {
-		t.Fatal(err)
-	}
+	_, err := keys.Write([]byte("y\nl\n"))
+	must(t, err)
 	_ = keys.Close() // it cannot fail
 	code := <-done
 	if code != 5 || effects(t, "paid.txt") != 1 || !strings.Contains(seen.String(), "c_1: denied by") || !strings.Contains(seen.String(), "waits: approval c_3") {
@@ -236,14 +212,5 @@ func TestAskingIsInterrupted(t *testing.T) {
 	}
 	if code, out, _ := invoke(t, t.Context(), nil, "approve", "last", "--continue", "--approvals", "park"); code != 5 || effects(t, "paid.txt") != 1 {
 		t.Errorf("it cannot go on: exit %d, %s", code, out)
-	}
-}
-
-// Where nobody sits at a terminal, a run is parked.
-func TestNotAsking(t *testing.T) {
-	files(t, shop)
-	code, _, stderr := typing(t, t.Context(), strings.NewReader("y\ny\ny\n"), nil, "run", "shop.yaml", "go")
-	if code != 5 || strings.Contains(stderr, "approve c_1?") {
-		t.Errorf("exit %d\n%s", code, stderr)
 	}
 }

@@ -26,9 +26,7 @@ func TestBacklog(t *testing.T) {
 				held[run], after = lease, 0
 			}
 			h := pawl.Head{Run: run, Agent: "help", Status: status, Seq: after + 1, Created: time.Now(), Updated: time.Now()}
-			if err := j.Append(t.Context(), pawl.Batch{Run: run, Epoch: lease.Epoch, After: after, Records: [][]byte{[]byte(`{}`)}, Head: h}); err != nil {
-				t.Fatal(err)
-			}
+			must(t, j.Append(t.Context(), pawl.Batch{Run: run, Epoch: lease.Epoch, After: after, Records: [][]byte{[]byte(`{}`)}, Head: h}))
 		}
 		b := newBacklog(j, []string{"help"})
 		look := func(want telemetry.Backlog) {

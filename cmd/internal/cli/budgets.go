@@ -17,10 +17,10 @@ import (
 func budgetsCommand(a *app) *cobra.Command {
 	all := false
 	c := a.command("budgets [flags]", "List what budgets have spent, across runs", cobra.NoArgs, func(ctx context.Context, _ []string) (int, error) {
-		return a.withRuns(ctx, func(j store) (int, error) {
+		return a.reading(ctx, func(j pawl.Journal) (int, error) {
 			found := each[client.Budget](nil, nil)
-			if r, ok := j.(*remote); ok {
-				found = each(r.Budgets(ctx, all))
+			if a.far != nil {
+				found = each(a.far.Budgets(ctx, all))
 			} else if ledger, ok := j.(budget.Ledger); ok {
 				found = client.BudgetsOf(ctx, ledger, time.Now(), all)
 			}

@@ -8,12 +8,11 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/runs"
-	"github.com/pawl-run/pawl/server/client"
 )
 
 func cancelCommand(a *app) *cobra.Command {
 	reason := ""
-	c := oneRun(a, "cancel RUN [flags]", "Cancel a run in any process", func(ctx context.Context, j store, h pawl.Head) (int, error) {
+	c := oneRun(a, "cancel RUN [flags]", "Cancel a run in any process", func(ctx context.Context, j pawl.Journal, h pawl.Head) (int, error) {
 		return cancelRun(ctx, a, j, h, reason)
 	})
 	c.Flags().StringVar(&reason, "reason", "", "the reason, for the log")
@@ -21,7 +20,7 @@ func cancelCommand(a *app) *cobra.Command {
 }
 
 // printHead prints the result of a run so far as JSON, if that is asked for.
-func (a *app) printHead(ctx context.Context, j store, h pawl.Head) error {
+func (a *app) printHead(ctx context.Context, j pawl.Journal, h pawl.Head) error {
 	if !a.json {
 		return nil
 	}
@@ -32,17 +31,13 @@ func (a *app) printHead(ctx context.Context, j store, h pawl.Head) error {
 	return printJSON(a.out, report.Result)
 }
 
-func cancelRun(ctx context.Context, a *app, j store, h pawl.Head, reason string) (int, error) {
+func cancelRun(ctx context.Context, a *app, j pawl.Journal, h pawl.Head, reason string) (int, error) {
 	h, err := runs.Tell(ctx, j, h, func(ctx context.Context, run string) error {
-		if r, ok := j.(*remote); ok {
-			_, err := r.Cancel(ctx, run, client.CancelRun{Reason: reason, By: engine.Self().User})
-			return err
-		}
-		s, err := engine.Load(ctx, j, run)
+		to, err := a.deskOf(ctx, j, run)
 		if err != nil {
 			return err
 		}
-		return engine.New(j, a.options(s.Declaration().Source)).Cancel(ctx, run, engine.Self().User, reason)
+		return to.Cancel(ctx, run, engine.Self().User, reason)
 	})
 	if err != nil {
 		return 0, err
@@ -66,7 +61,7 @@ func cancelRun(ctx context.Context, a *app, j store, h pawl.Head, reason string)
 }
 
 // doubts names the calls of an ended run of which nobody knows whether they took place.
-func (a *app) doubts(ctx context.Context, j store, h pawl.Head) error {
+func (a *app) doubts(ctx context.Context, j pawl.Journal, h pawl.Head) error {
 	report, err := runs.Report(ctx, j, h, a.place())
 	for _, p := range runs.Waiting(report.Pending, "doubt") {
 		a.sayf("%s %s may have taken place; before you resume the run, say so with: %s, or %s", p.Call, p.Tool,

@@ -17,7 +17,7 @@ import (
 // loop reads messages and answers them until the person leaves.
 func (t *talk) loop(ctx context.Context) (int, error) {
 	a := t.a
-	a.lines, a.viewer = t, t.newView
+	a.lines = t
 	a.err.mu.Lock()
 	a.err.prompt = t.editor
 	a.err.mu.Unlock()
@@ -194,7 +194,7 @@ func (t *talk) drive(ctx context.Context, agent pawl.Agent, limits pawl.Limits, 
 	t.a.mu.Lock()
 	t.a.stop, t.a.showKeys = t.cancel, show
 	t.a.mu.Unlock()
-	result, err := t.a.drive(ctx, t.d, agent, limits, after, func(ctx context.Context) (*engine.Handle, error) {
+	one := t.a.trip(t.d, agent, limits, after, func(ctx context.Context) (*engine.Handle, error) {
 		h, err := begin(ctx)
 		if err == nil {
 			t.a.mu.Lock()
@@ -204,6 +204,8 @@ func (t *talk) drive(ctx context.Context, agent pawl.Agent, limits pawl.Limits, 
 		}
 		return h, err
 	})
+	one.view, one.silent, one.announce = t.newView, true, nil
+	result, err := t.a.drive(ctx, t.d, one)
 	t.a.mu.Lock()
 	t.a.stop, t.a.showKeys, t.running = nil, nil, ""
 	t.a.mu.Unlock()

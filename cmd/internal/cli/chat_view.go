@@ -25,7 +25,7 @@ func (t *talk) progress(e pawl.Entry) {
 	case pawl.ModelReplied, pawl.ToolStarted, pawl.ApprovalRequested, pawl.InputRequested, pawl.ApprovalDecided, pawl.RunResumed:
 		return
 	}
-	if text := progressText(e.Event); text != "" {
+	if text := t.a.progressText(e.Event); text != "" {
 		t.a.shade("  %s", text)
 	}
 	for _, change := range t.a.changes(e.Event) {

@@ -15,7 +15,9 @@ import (
 	"sync"
 	"syscall"
 
+	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/server/client"
 	"github.com/pawl-run/pawl/spec"
 )
 
@@ -24,8 +26,9 @@ type app struct {
 	console
 	environment
 
-	reports *reports    // telemetry of the runs
-	answers *answerView // shows what the model says; nil: the answer is printed at the end
+	reports *reports       // telemetry of the runs
+	far     *client.Client // the server of --server; nil: a database has the runs
+	answers *answerView    // shows what the model says; nil: the answer is printed at the end
 
 	described sync.Once // see endpoints
 	own       map[string]spec.Endpoint
@@ -35,14 +38,11 @@ type app struct {
 	deliveries []chan struct{} // each closed when the webhooks of a run are done
 
 	mu       sync.Mutex
-	journal  store       // open, if any
-	driven   string      // the run that is driven here, if any
-	lines    typedLines  // typed input, once a question was asked
-	showKeys func()      // has the terminal show what is typed again; nil: it does
-	stop     func() bool // takes an interrupt instead of the command; nil, or false: the command ends
-
-	// viewer makes the view of a run for a command that announces its runs itself.
-	viewer func() view
+	journal  pawl.Journal // open, if any
+	driven   string       // the run that is driven here, if any
+	lines    typedLines   // typed input, once a question was asked
+	showKeys func()       // has the terminal show what is typed again; nil: it does
+	stop     func() bool  // takes an interrupt instead of the command; nil, or false: the command ends
 }
 
 // console is what a command reads, writes and shows.
@@ -55,6 +55,7 @@ type console struct {
 	shown bool // questions show the calls that need approval, so progress does not
 
 	told map[string]bool // changes to requests that were printed
+	open []string        // what the goal lacked at the measure printed last
 }
 
 // environment is where a command finds the runs and the settings of its user.
@@ -144,8 +145,8 @@ func (a *app) leave() {
 		a.sayf("left run %s as it is; go on with: %s", run, a.typed("pawl", "resume", run))
 	}
 	a.err.disable() // later errors are consequences of this
-	if j != nil {
-		_ = j.Close()
+	if c, ok := j.(io.Closer); ok {
+		_ = c.Close()
 	}
 	endChildren()
 }

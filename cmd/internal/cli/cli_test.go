@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/pawl-run/pawl"
@@ -28,23 +27,6 @@ func files(t *testing.T, contents map[string]string) {
 	t.Chdir(t.TempDir())
 	for name, text := range contents {
 		must(t, os.WriteFile(name, []byte(text), 0o600))
-	}
-}
-
-// A command needs no process: a test, or another program, calls it.
-func TestMainIsAFunction(t *testing.T) {
-	files(t, map[string]string{
-		"yes.yaml":        "name: yes\nmodel: script:yes.script.yaml\n",
-		"yes.script.yaml": "replies: [{expect: is it so, text: it is}]\n",
-	})
-	code, stdout, stderr := invoke(t, t.Context(), strings.NewReader("is it so\n"), "run", "yes.yaml", "-")
-	if code != 0 || stdout != "it is\n" {
-		t.Fatalf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
-	}
-	code, stdout, _ = invoke(t, t.Context(), nil, "show", "last", "--json")
-	var result pawl.Result
-	if err := json.Unmarshal([]byte(stdout), &result); err != nil || code != 0 || result.Status != pawl.StatusSuccess || result.Answer != "it is" {
-		t.Fatalf("exit %d, %v: %s", code, err, stdout)
 	}
 }
 

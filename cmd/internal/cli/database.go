@@ -12,7 +12,7 @@ import (
 	"github.com/pawl-run/pawl/journal/sqlite"
 )
 
-// A store is the journal that commands work on.
+// A store is a database of runs.
 type store interface {
 	pawl.Journal
 	pawl.Inbox
@@ -20,30 +20,25 @@ type store interface {
 	io.Closer
 }
 
-// open opens the database for the length of one command. It opens a read-only file
-// for reading: commands that only read work, and others fail at their first write.
-func (a *app) open(ctx context.Context) (store, error) {
-	j, err := a.openStore(ctx)
-	if err != nil {
-		return nil, err
-	}
-	a.mu.Lock()
-	a.journal = j
-	a.mu.Unlock()
-	return j, nil
-}
-
-// current is the open database; nil: a second signal has closed it.
-func (a *app) current() store {
+// current is the journal that is open; nil: a second signal has closed it.
+func (a *app) current() pawl.Journal {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.journal
 }
 
+// swap replaces the journal that is open, and returns the one before.
+func (a *app) swap(j pawl.Journal) pawl.Journal {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	was := a.journal
+	a.journal = j
+	return was
+}
+
+// openStore opens the database for the length of one command. It opens a read-only file for
+// reading: commands that only read work, and others fail at their first write.
 func (a *app) openStore(ctx context.Context) (store, error) {
-	if a.server != "" {
-		return opened(a.toServer())
-	}
 	url, err := a.databaseURL()
 	if err != nil {
 		return nil, err
@@ -51,11 +46,14 @@ func (a *app) openStore(ctx context.Context) (store, error) {
 	if info, err := os.Stat(url); err == nil && info.IsDir() {
 		return nil, misuse("the database %s is a directory; name a file in it, as in --database sqlite:PATH", url)
 	}
-	var j store
 	if onServer(url) {
-		j, err = opened(postgres.Open(ctx, url, nil))
-	} else if j, err = opened(sqlite.Open(ctx, url, nil)); err != nil {
-		j, err = openReading(ctx, url, err)
+		return opened(postgres.Open(ctx, url, nil))
+	}
+	j, err := opened(sqlite.Open(ctx, url, nil))
+	if err != nil {
+		if reading, failed := opened(sqlite.Open(ctx, url, &sqlite.Options{ReadOnly: true})); failed == nil {
+			return reading, nil
+		}
 	}
 	return j, err
 }
@@ -68,20 +66,11 @@ func opened[J store](j J, err error) (store, error) {
 	return j, nil
 }
 
-// openReading opens for reading what could not be opened for writing.
-func openReading(ctx context.Context, path string, writing error) (store, error) {
-	j, err := sqlite.Open(ctx, path, &sqlite.Options{ReadOnly: true})
-	if err != nil {
-		return nil, writing
-	}
-	return j, nil
-}
-
 // withRuns is [app.with] for commands that need existing runs. If a named database
 // does not exist, its name is probably misspelled: withRuns fails rather than
 // creating it.
 func (a *app) withRuns(ctx context.Context, do func(store) (int, error)) (int, error) {
-	if from, named := a.namedDatabase(); a.server == "" && named != "" && !onServer(named) {
+	if from, named := a.namedDatabase(); named != "" && !onServer(named) {
 		path, err := a.databaseURL()
 		if err != nil {
 			return 0, err
@@ -95,18 +84,27 @@ func (a *app) withRuns(ctx context.Context, do func(store) (int, error)) (int, e
 
 // with calls do on the open database and closes it afterwards.
 func (a *app) with(ctx context.Context, do func(store) (int, error)) (int, error) {
-	j, err := a.open(ctx)
+	j, err := a.openStore(ctx)
 	if err != nil {
 		return 0, err
 	}
+	a.swap(j)
 	code, err := do(j)
 	a.awaitDeliveries()
-	a.mu.Lock()
-	mine := a.journal == j
-	a.journal = nil
-	a.mu.Unlock()
-	if mine {
+	if a.swap(nil) != nil { // otherwise a second signal has closed it
 		err = errors.Join(err, j.Close())
 	}
 	return code, err
+}
+
+// reading calls do on the runs of the database or of the server.
+func (a *app) reading(ctx context.Context, do func(pawl.Journal) (int, error)) (int, error) {
+	if a.server == "" {
+		return a.withRuns(ctx, func(j store) (int, error) { return do(j) })
+	}
+	if err := a.toServer(); err != nil {
+		return 0, err
+	}
+	a.swap(a.far.Journal())
+	return do(a.current())
 }

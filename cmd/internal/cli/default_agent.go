@@ -79,7 +79,7 @@ func (a *app) defaultAgent(ctx context.Context, name string, d *driving, set set
 // namedModel is the model that is named, else $PAWL_MODEL, else the default of this
 // program or of the provider whose key is set; empty: no key is set.
 func (a *app) namedModel(named string) string {
-	return cmp.Or(named, a.registry().Default, a.defaultModel())
+	return cmp.Or(named, a.registry().Default)
 }
 
 // modelFor is namedModel for a command that cannot do without one. The hint says how it can.

@@ -12,6 +12,8 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/internal/redact"
+	"github.com/pawl-run/pawl/server/client"
+	"github.com/pawl-run/pawl/spec"
 )
 
 // A grade is how well one thing is.
@@ -65,7 +67,7 @@ func doctorCommand(a *app) *cobra.Command {
 
 // examine checks everything, prints what it finds, and returns 1 if there is an error.
 func (d *doctor) examine(ctx context.Context, args []string, model, on string) (int, error) {
-	agents, err := d.agents(args, model)
+	_, agents, err := d.loadSpecs(args, spec.Options{Model: model})
 	if err != nil {
 		return 0, err
 	}
@@ -96,12 +98,11 @@ func (d *doctor) version() {
 
 // remote checks a server in place of a database.
 func (d *doctor) remote(ctx context.Context) {
-	r, err := d.toServer()
-	if err != nil {
+	if err := d.toServer(); err != nil {
 		d.find("server", ill, "write --server as http://HOST:PORT, https://HOST or unix:///PATH", "%v", err)
 		return
 	}
-	for _, err := range r.List(ctx, pawl.Query{Max: 1}) {
+	for _, err := range d.far.Runs(ctx, client.Query{Max: 1}) {
 		if err != nil {
 			d.find("server", ill, "check that pawl serve runs there, that --server is its address, and that PAWL_TOKEN is one of its tokens", "%s: %v", d.server, err)
 			return

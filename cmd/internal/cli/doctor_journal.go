@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -99,9 +98,6 @@ func (d *doctor) clock(h postgres.Health) {
 // sqlite checks a database in a file, and opens it for reading.
 func (d *doctor) sqlite(ctx context.Context, path string) store {
 	full := absolute(path)
-	if free, known := freeSpace(existing(filepath.Dir(full))); known {
-		d.disk(free)
-	}
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		if err := writable(filepath.Dir(full)); err != nil {
@@ -158,18 +154,6 @@ func existing(dir string) string {
 		dir = filepath.Dir(dir)
 	}
 	return dir
-}
-
-// leastFree is the free space below which the doctor warns.
-const leastFree = 1e9
-
-// disk reports how much is free beside the database. A run whose entry cannot be written stops.
-func (d *doctor) disk(free uint64) {
-	g, remedy := well, ""
-	if free < leastFree {
-		g, remedy = doubt, "make room, for instance by pawl gc; a run stops when an entry cannot be written"
-	}
-	d.find("disk", g, remedy, "%s are free beside the database", room(int64(min(free, math.MaxInt64))))
 }
 
 // late is how long a run may need a process before the doctor says so: a server would have

@@ -15,22 +15,6 @@ import (
 	"github.com/pawl-run/pawl/spec"
 )
 
-// agents reads the specs to check. Their problems are errors of the command line.
-func (d *doctor) agents(args []string, model string) (made []*spec.Spec, err error) {
-	files, err := specFiles(args)
-	if err != nil {
-		return nil, err
-	}
-	for _, file := range files {
-		s, err := loadSpec(file, &spec.Options{Registry: d.registry(), Model: model})
-		if err != nil {
-			return nil, err
-		}
-		made = append(made, s)
-	}
-	return made, nil
-}
-
 // A target is something elsewhere that runs need.
 type target struct{ check, name, url string }
 

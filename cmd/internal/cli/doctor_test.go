@@ -102,9 +102,7 @@ func TestDoctorRuns(t *testing.T) {
 			must(t, err)
 			h.Run, h.Agent, h.Seq, h.Created, h.Updated = run, "help", 1, time.Now(), time.Now()
 			row := `{"run":"` + run + `","seq":1}`
-			if err := j.Append(t.Context(), pawl.Batch{Run: run, Epoch: lease.Epoch, Records: [][]byte{[]byte(row)}, Head: h}); err != nil {
-				t.Fatal(err)
-			}
+			must(t, j.Append(t.Context(), pawl.Batch{Run: run, Epoch: lease.Epoch, Records: [][]byte{[]byte(row)}, Head: h}))
 		}
 		put("lost", 15*time.Second, pawl.Head{Status: pawl.StatusRunning})
 		put("due", 15*time.Second, pawl.Head{Status: pawl.StatusPaused, WakeAt: time.Now().Add(time.Minute)})
@@ -157,17 +155,5 @@ func TestDoctorClock(t *testing.T) {
 	})
 	if err != nil || !strings.HasPrefix(got, "error clock: run r was written 1m0s in the future → synchronise the clocks of all machines") {
 		t.Errorf("%v; a run of a machine whose clock is ahead: %s", err, got)
-	}
-}
-
-// Little free space is a warning.
-func TestDoctorDisk(t *testing.T) {
-	for free, want := range map[uint64]string{
-		2e9: "ok disk: 2.0 GB are free beside the database → \n",
-		9e8: "warning disk: 900.0 MB are free beside the database → make room, for instance by pawl gc; a run stops when an entry cannot be written\n",
-	} {
-		if got := examined(nil, func(d *doctor) { d.disk(free) }); got != want {
-			t.Errorf("with %d bytes: %s", free, got)
-		}
 	}
 }

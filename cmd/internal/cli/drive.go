@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"slices"
 	"strings"
@@ -58,70 +59,106 @@ func (s *sink) end() {
 	}
 }
 
-// begin starts or resumes a run. It is called once the command line is known to be
-// valid.
-type begin func(ctx context.Context) (*engine.Handle, error)
+// A ride is a run that is driven, in this process or by a server.
+type ride interface {
+	ID() string
+	// Found reports whether the run existed before, under its key.
+	Found() bool
+	// Entries yields the run's entries from the first one, and then those of the legs after it,
+	// until the run has no owner. Pieces of replies come in between, without a Seq.
+	Entries(ctx context.Context) iter.Seq2[pawl.Entry, error]
+	// Wait waits until the run has no owner, and returns its result.
+	Wait(ctx context.Context) (pawl.Result, error)
+}
 
-// drive begins a run, announces its agent, and watches it to its end. Entries up to
-// after are history, which is neither shown nor streamed.
-func (a *app) drive(ctx context.Context, d *driving, agent pawl.Agent, limits pawl.Limits, after uint64, begin begin) (pawl.Result, error) {
+// A trip is how a command begins or resumes a run, and what it says about the run.
+type trip struct {
+	// begin is called once the command line is known to be valid.
+	begin func(ctx context.Context) (ride, error)
+	// resume resumes the run after what it waited for was decided here. Entries up to after were
+	// shown.
+	resume func(ctx context.Context, run string, after uint64) (ride, error)
+	// announce says which model is called, and the limits.
+	announce func(ctx context.Context, run string)
+	// view makes the view of the run.
+	view func() view
+	// after is the last entry that is history, which is neither shown nor streamed.
+	after uint64
+	// source is the agent's source, for its webhooks; empty: others deliver them.
+	source string
+	silent bool // the command says itself which run it drives
+}
+
+// begun turns what an engine begins into a ride.
+func begun(h *engine.Handle, err error) (ride, error) {
+	if err != nil {
+		return nil, err
+	}
+	return h, nil
+}
+
+// drive begins a run, announces its agent, and watches it until it has ended or waits for what
+// nobody decides here.
+func (a *app) drive(ctx context.Context, d *driving, t trip) (pawl.Result, error) {
 	events, err := a.openEvents(d.events)
 	if err != nil {
 		return pawl.Result{}, err
 	}
 	defer events.end()
-	result, found, err := driveOn(ctx, a, agent, limits, after, events, false, begin)
-	for err == nil && !found && ctx.Err() == nil && a.asks(d.approvals) {
-		goOn, seen, wrong := answerHere(ctx, a, d, agent, result)
-		if err = wrong; goOn == nil {
+	result, found, err := a.watchRun(ctx, t, events)
+	for err == nil && !found && ctx.Err() == nil {
+		after, answered, wrong := a.answerHere(ctx, d.approvals, result)
+		if err = wrong; !answered {
 			break
 		}
-		result, _, err = driveOn(ctx, a, agent, limits, seen, events, true, goOn)
+		run := result.Run
+		t.announce, t.silent, t.after = nil, true, after
+		t.begin = func(ctx context.Context) (ride, error) { return t.resume(ctx, run, after) }
+		result, _, err = a.watchRun(ctx, t, events)
 	}
 	if err == nil {
-		a.tell(ctx, agent.Source, result)
+		a.tell(ctx, t.source, result)
 	}
 	return result, err
 }
 
-// driveOn begins or resumes a run, and watches it until it ends or waits. found: the
-// run existed before; again: this process has driven it just now.
-func driveOn(ctx context.Context, a *app, agent pawl.Agent, limits pawl.Limits, after uint64, events *sink, again bool, begin begin) (result pawl.Result, found bool, err error) {
-	view := watchRun(a, agent)
+// watchRun begins or resumes a run, and watches it until it ends or waits. found: the run existed
+// before.
+func (a *app) watchRun(ctx context.Context, t trip, events *sink) (result pawl.Result, found bool, err error) {
+	view := t.view()
 	if a.answers != nil {
 		a.answers.under = view
 		view = a.answers
 	}
-	h, err := begin(ctx)
+	h, err := t.begin(ctx)
 	if err != nil {
 		return pawl.Result{}, false, err
 	}
-	a.drives(h.ID())
-	if !again { // a refused run calls nothing
-		if a.viewer == nil {
-			a.announceRun(ctx, agent, limits, h.ID())
-		}
-		warnDisabled(ctx, a, h.ID())
+	if a.far == nil {
+		a.drives(h.ID())
+	}
+	if t.announce != nil { // a refused run calls nothing
+		t.announce(ctx, h.ID())
 	}
 	if h.Found() { // the first invocation has shown what it did before
-		if was, err := runs.Head(ctx, a.journal, h.ID()); err == nil {
-			after = was.Seq
+		if was, err := runs.Head(ctx, a.current(), h.ID()); err == nil {
+			t.after = was.Seq
 		}
 		a.sayf("run %s already exists under this key", h.ID())
-	} else if !a.quiet && !again && a.viewer == nil {
+	} else if !a.quiet && !t.silent {
 		a.sayf("run %s", h.ID())
 	}
 	said := make(chan struct{})
 	unhook := context.AfterFunc(ctx, func() {
 		defer close(said)
-		if !a.quiet {
+		if !a.quiet && a.far == nil {
 			a.sayf("pausing run %s after the current write (another signal exits at once)", h.ID())
 		}
 	})
 	watching := context.WithoutCancel(ctx)
 	if !a.quiet || events != nil || a.answers != nil {
 		view.begin()
-		a.watch(watching, h, after, events, view)
+		a.watch(watching, h, t.after, events, view)
 		view.end()
 	}
 	result, err = h.Wait(watching)
@@ -139,8 +176,8 @@ func (a *app) drives(run string) {
 	a.driven = run
 }
 
-// watch shows a run's entries, and streams them, until it ends.
-func (con *console) watch(ctx context.Context, h *engine.Handle, after uint64, events *sink, view view) {
+// watch shows a run's entries, and streams them, until it has no owner.
+func (con *console) watch(ctx context.Context, h ride, after uint64, events *sink, view view) {
 	for e, err := range h.Entries(ctx) {
 		if err != nil {
 			con.sayf("pawl: watching the run failed: %v", err)
@@ -157,18 +194,10 @@ func (con *console) watch(ctx context.Context, h *engine.Handle, after uint64, e
 	}
 }
 
-// warnDisabled names the tools that a run does not offer because they have changed.
-func warnDisabled(ctx context.Context, a *app, run string) {
-	start, err := runs.Begun(ctx, a.journal, run)
-	if names := engine.Disabled(start.Declaration); err == nil && names != nil {
-		a.sayf("pawl: the definition of %s has changed since an earlier run of this agent, so it is disabled in run %s; review it, and start a run with --allow-change to accept it", strings.Join(names, ", "), run)
-	}
-}
-
 // announceRun is announce for the agent of a run: of a team, the one that has the conversation.
 func (a *app) announceRun(ctx context.Context, agent pawl.Agent, limits pawl.Limits, run string) {
 	if len(team.Of(&agent)) > 1 {
-		if s, err := engine.Load(ctx, a.journal, run); err == nil && s.Declaration().Agent != agent.Name {
+		if s, err := engine.Load(ctx, a.current(), run); err == nil && s.Declaration().Agent != agent.Name {
 			agent, limits = team.Member(agent, s.Declaration()), s.Limits()
 		}
 	}
@@ -374,7 +403,11 @@ func pendingText(p pawl.Pending) string {
 		text += " of child run " + p.Run
 	}
 	if p.Tool != "" {
-		text += fmt.Sprintf(": %s %s", p.Tool, gistJSON(p.Args))
+		args := pendingJSON(p.Args)
+		text += fmt.Sprintf(": %s %s", p.Tool, args)
+		if strings.Contains(args, display.Cropped) {
+			text += " (whole: pawl show " + p.Run + " --json)"
+		}
 	}
 	if p.Reason != "" {
 		text += ": " + gist(p.Reason)

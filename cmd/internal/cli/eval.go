@@ -25,14 +25,10 @@ type evaluating struct {
 
 	id        string
 	out       string
-	against   string
-	tolerance float64
 	threshold float64
 	maxCost   float64
 	repeat    int
 	parallel  int
-
-	before *eval.Report // of --against; nil: none
 }
 
 func evalCommand(a *app) *cobra.Command {
@@ -65,19 +61,16 @@ The runs are recorded with the labels eval, case and eval_id, so runs, explain a
 inspector show them. --id continues an interrupted evaluation without repeating, or
 paying for, a run twice.
 
-Exit code 0: the threshold, if any, is met. 1: the threshold is not met, a case became
-worse than in --against, or a run did not take place. 2: FILE is invalid; nothing was run.`
+Exit code 0: the threshold, if any, is met. 1: the threshold is not met, or a run did not
+take place. 2: FILE is invalid; nothing was run.`
 	c.Example = `  pawl eval eval.yaml --threshold 0.9 --max-cost 2.00
-  pawl eval eval.yaml --out before.json
-  pawl eval eval.yaml --against before.json`
+  pawl eval eval.yaml --out report.json`
 	c.Flags().StringVar(&o.id, "id", "", "continue the evaluation with this id: runs that took place are not repeated; without any, begin one with this id")
 	c.Flags().IntVar(&o.repeat, "repeat", 0, "run each case this many times (default: the file's, or 1)")
 	c.Flags().IntVar(&o.parallel, "parallel", 0, "at most this many runs at once (default: the file's, or 1)")
 	c.Flags().Float64Var(&o.maxCost, "max-cost", 0, "dollars: start no run whose limit may exceed what is left of this amount (default: the file's, or no limit)")
 	c.Flags().Float64Var(&o.threshold, "threshold", 0, "the least mean score of every scorer, from 0 to 1 (default: the file's, or none)")
 	c.Flags().StringVarP(&o.out, "out", "o", "", "also write the report as JSON to this file")
-	c.Flags().StringVar(&o.against, "against", "", "compare with the report in this file, case by case")
-	c.Flags().Float64Var(&o.tolerance, "tolerance", 0, "with --against: ignore changes of a mean score up to this much")
 	o.flag(c, "label", "policy")
 	return c
 }
@@ -87,17 +80,8 @@ func runEval(ctx context.Context, a *app, o *evaluating, file *eval.File, wrong 
 	if o.threshold < 0 || o.threshold > 1 {
 		return 0, misuse("--threshold is %v; write a number from 0 to 1", o.threshold)
 	}
-	if o.maxCost < 0 || o.tolerance < 0 || o.repeat < 0 || o.parallel < 0 {
-		return 0, misuse("--max-cost, --tolerance, --repeat and --parallel must not be negative")
-	}
-	if o.against != "" {
-		data, err := os.ReadFile(o.against)
-		if err != nil {
-			return 0, misuse("--against: %s: %w", o.against, bare(err))
-		}
-		if err := json.Unmarshal(data, &o.before); err != nil || o.before == nil {
-			return 0, misuse("--against: %s is not a report of pawl eval --out: %w", o.against, err)
-		}
+	if o.maxCost < 0 || o.repeat < 0 || o.parallel < 0 {
+		return 0, misuse("--max-cost, --repeat and --parallel must not be negative")
 	}
 	if o.out != "" {
 		if _, err := os.Stat(filepath.Dir(o.out)); err != nil {
@@ -142,26 +126,14 @@ func concludeEval(a *app, o *evaluating, report *eval.Report) (int, error) {
 			return 0, err
 		}
 	}
-	var changes []eval.Change
 	code := 0
 	if !report.Met {
 		code = 1
 	}
-	if o.before != nil {
-		changes = report.Against(o.before, o.tolerance)
-		for _, c := range changes {
-			if c.Change == "worse" {
-				code = 1
-			}
-		}
-	}
 	if a.json {
-		return code, printJSON(a.out, struct {
-			*eval.Report
-			Changes []eval.Change `json:"changes,omitempty"`
-		}{report, changes})
+		return code, printJSON(a.out, report)
 	}
-	return code, a.printEval(report, changes)
+	return code, a.printEval(report)
 }
 
 // prepared is an agent that is ready to run.

@@ -225,7 +225,7 @@ func (p *purse) settle(reserved, spent float64) {
 }
 
 // printEval prints a report as tables.
-func (con *console) printEval(r *eval.Report, changes []eval.Change) error {
+func (con *console) printEval(r *eval.Report) error {
 	w := tabwriter.NewWriter(con.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "AGENT\tSCORER\tPASSED\tMEAN\tCOST\tP50\tP95\tTOKENS")
 	for _, a := range r.Agents {
@@ -237,35 +237,17 @@ func (con *console) printEval(r *eval.Report, changes []eval.Change) error {
 			fmt.Fprintln(w)
 		}
 	}
-	rows := 0
-	row := func(head, format string, args ...any) {
-		if rows == 0 {
-			fmt.Fprintf(w, "\n%s\n", head)
-		}
-		rows++
-		fmt.Fprintf(w, format, args...)
-	}
+	head := "\nFAILED\tCASE\tSCORER\tRUN\tWHY\n"
 	for _, run := range r.Runs {
 		for _, s := range run.Scores {
 			if !s.Pass {
-				row("FAILED\tCASE\tSCORER\tRUN\tWHY", "%s\t%s\t%s\t%s\t%s\n", oneLine(run.Agent), oneLine(run.Case), s.Scorer, run.Run, gist(s.Detail))
+				fmt.Fprintf(w, "%s%s\t%s\t%s\t%s\t%s\n", head, oneLine(run.Agent), oneLine(run.Case), s.Scorer, run.Run, gist(s.Detail))
+				head = ""
 			}
 		}
 	}
-	rows = 0
-	same := 0
-	for _, c := range changes {
-		if c.Change == "same" {
-			same++
-			continue
-		}
-		row("CHANGE\tAGENT\tCASE\tBEFORE\tNOW\tRUN", "%s\t%s\t%s\t%.2f\t%.2f\t%s\n", c.Change, oneLine(c.Agent), oneLine(c.Case), c.Before, c.Now, c.Run)
-	}
 	if err := w.Flush(); err != nil {
 		return err
-	}
-	if changes != nil {
-		con.sayf("%s the same as before", counted(same, "case"))
 	}
 	if r.Skipped > 0 {
 		con.sayf("%s did not take place: the evaluation was interrupted, or its limit of cost would not hold; continue it with --id %s", counted(r.Skipped, "run"), r.ID)

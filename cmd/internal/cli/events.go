@@ -14,27 +14,11 @@ import (
 
 func eventsCommand(a *app) *cobra.Command {
 	follow := false
-	c := oneRun(a, "events RUN [flags]", "Print a run's entries in order, one JSON object a line", func(ctx context.Context, j store, h pawl.Head) (int, error) {
+	c := oneRun(a, "events RUN [flags]", "Print a run's entries in order, one JSON object a line", func(ctx context.Context, j pawl.Journal, h pawl.Head) (int, error) {
 		return 0, printLog(ctx, a, j, h, follow)
 	})
 	c.Flags().BoolVar(&follow, "follow", false, "print new entries until the run ends; a run that waits has not ended")
 	return looking(remotely(c))
-}
-
-// followRemote prints the log of a run at a server.
-func followRemote(ctx context.Context, a *app, r *remote, run string) error {
-	for e, err := range r.Follow(ctx, run, 0) {
-		if err != nil {
-			return err
-		}
-		if e.Seq == 0 { // a piece of a reply, which is not in the log
-			continue
-		}
-		if err := printEntry(a.out, e); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // printEntry prints an entry without secrets and invisible characters.
@@ -49,9 +33,6 @@ func printEntry(w io.Writer, e pawl.Entry) error {
 // printLog prints the log as it is in the journal, byte for byte except for secrets and
 // invisible characters, so that a log this build cannot decode can still be read.
 func printLog(ctx context.Context, a *app, j pawl.Journal, h pawl.Head, follow bool) error {
-	if r, ok := j.(*remote); ok && follow {
-		return followRemote(ctx, a, r, h.Run)
-	}
 	wait, stop := func() error { return nil }, func() {}
 	if follow {
 		wait, stop = changesOf(ctx, j, h.Run)

@@ -16,6 +16,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/pawl-run/pawl/cmd/internal/cli"
+	"github.com/pawl-run/pawl/internal/testkit/check"
 	"github.com/pawl-run/pawl/tool"
 )
 
@@ -24,21 +25,21 @@ import (
 // every spec has a script there, and every key a spec, the tests of package spec
 // hold.
 func TestExamples(t *testing.T) {
-	if testing.Short() {
-		t.Skip("each is one process after another, in which the race detector sees what it sees in TestScripts")
-	}
+	check.SkipShort(t, "each is one process after another, in which the race detector sees what it sees in TestScripts")
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/examples",
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("XDG_STATE_HOME", filepath.Join(e.WorkDir, "state"))
+			e.Setenv("HOME", filepath.Join(e.WorkDir, "home"))
 			e.Setenv("AS_MAIN", "yes")
+			e.Setenv("GOGC", os.Getenv("GOGC"))
 			for _, name := range []string{"PAWL_MODEL", "PAWL_DATABASE"} {
 				e.Setenv(name, "")
 			}
-			for _, dir := range []string{"specs", "hyphen"} {
-				if err := copyBeside(filepath.Join(e.WorkDir, dir), filepath.Join("../../../examples", dir)); err != nil {
+			for to, dir := range map[string]string{"specs": "specs", "hyphen": "hyphen", "examples/refunds": "refunds"} {
+				if err := copyBeside(filepath.Join(e.WorkDir, to), filepath.Join("../../../examples", dir)); err != nil {
 					return err
 				}
 			}

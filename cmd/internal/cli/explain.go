@@ -12,7 +12,7 @@ import (
 )
 
 func explainCommand(a *app) *cobra.Command {
-	return looking(remotely(oneRun(a, "explain RUN [flags]", "Explain why a run stopped, what it did, what it cost and what to do next", func(ctx context.Context, j store, h pawl.Head) (int, error) {
+	return looking(remotely(oneRun(a, "explain RUN [flags]", "Explain why a run stopped, what it did, what it cost and what to do next", func(ctx context.Context, j pawl.Journal, h pawl.Head) (int, error) {
 		report, err := a.reportOf(ctx, j, h)
 		if err != nil {
 			return 0, err

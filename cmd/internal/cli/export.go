@@ -17,7 +17,7 @@ import (
 
 func exportCommand(a *app) *cobra.Command {
 	o := &archive.Options{}
-	c := oneRun(a, "export RUN [flags]", "Print a run as JSON lines for import, with likely secrets removed", func(ctx context.Context, j store, h pawl.Head) (int, error) {
+	c := oneRun(a, "export RUN [flags]", "Print a run as JSON lines for import, with likely secrets removed", func(ctx context.Context, j pawl.Journal, h pawl.Head) (int, error) {
 		out := bufio.NewWriter(a.out)
 		err := archive.Export(ctx, j, h.Run, out, o)
 		return 0, errors.Join(err, out.Flush())

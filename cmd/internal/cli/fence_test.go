@@ -7,6 +7,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/pawl-run/pawl/internal/testkit/check"
 )
 
 // Pawl is killed while a Write waits to be started: its wrapper, which does not move, has
@@ -14,9 +16,7 @@ import (
 // without a person, whatever kind of run it belongs to, and not made again when the wrapper
 // goes on. TestKillWrites kills runs of the other kinds.
 func TestKilledBeforeTheCommand(t *testing.T) {
-	if testing.Short() {
-		t.Skip("who kills whom is the same under the race detector: -short")
-	}
+	check.SkipShort(t, "who kills whom is the same under the race detector: -short")
 	for _, kind := range []string{"plain", "thread", "child of a key"} {
 		t.Run(kind, func(t *testing.T) {
 			w := watchKind(t, kind)
@@ -32,9 +32,7 @@ func TestKilledBeforeTheCommand(t *testing.T) {
 
 // Nothing starts after a cancel was acknowledged, in any process.
 func TestCancelledBeforeTheCommand(t *testing.T) {
-	if testing.Short() {
-		t.Skip("who kills whom is the same under the race detector: -short")
-	}
+	check.SkipShort(t, "who kills whom is the same under the race detector: -short")
 	for _, kind := range []string{"plain", "child of a key"} {
 		t.Run(kind, func(t *testing.T) {
 			w := watchKind(t, kind)
@@ -72,9 +70,7 @@ func (w *watched) away() (back func()) {
 // A settlement is acknowledged when the first attempt cannot start any more. What
 // its record contradicts is refused.
 func TestSettledBeforeTheCommand(t *testing.T) {
-	if testing.Short() {
-		t.Skip("who kills whom is the same under the race detector: -short")
-	}
+	check.SkipShort(t, "who kills whom is the same under the race detector: -short")
 	for _, kind := range []string{"plain", "child"} {
 		t.Run(kind, func(t *testing.T) {
 			w := watchKind(t, kind)
@@ -101,9 +97,7 @@ func TestSettledBeforeTheCommand(t *testing.T) {
 
 // What a wrapper knows counts more than what a person says who could not ask it.
 func TestSettledFalsely(t *testing.T) {
-	if testing.Short() {
-		t.Skip("who kills whom is the same under the race detector: -short")
-	}
+	check.SkipShort(t, "who kills whom is the same under the race detector: -short")
 	w := watchKind(t, "key")
 	wrapper, goOn := w.killedBefore()
 	back := w.away()
@@ -123,14 +117,9 @@ func TestSettledFalsely(t *testing.T) {
 // A process that resumes a run and does not wait for its command leaves with
 // Ctrl-C, and the command goes on.
 func TestLeaveARunningCommand(t *testing.T) {
-	if testing.Short() {
-		t.Skip("who kills whom is the same under the race detector: -short")
-	}
+	check.SkipShort(t, "who kills whom is the same under the race detector: -short")
 	w := watchKind(t, "key")
-	c := w.begin()
-	w.release("billed.txt")
-	w.until("pay", func() bool { return lines("paid.txt", "begin") == 1 })
-	wrapper := w.wrapper("c_2")
+	c, wrapper := w.paying()
 	w.kill(c)
 	r := w.command("resume", w.run)
 	said, err := os.Create("said.txt")

@@ -2,11 +2,11 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -36,7 +36,7 @@ func fixCommand(a *app) *cobra.Command {
 	})
 	c.Long = "Fix the failing tests of the project in DIR (default: the current directory). The agent works in a copy.\nWhen every test passes, the command applies the diff of the copy to the project, once."
 	c.Flags().BoolVar(&f.allowEdits, "allow-test-edits", false, "allow edits to tests")
-	c.Flags().StringVar(&f.keep, "keep", "", "apply the diff even if tests still fail; best: the state in which the fewest failed")
+	c.Flags().StringVar(&f.keep, "keep", "", "apply the diff even if tests still fail; best: the state in which the most passed")
 	c.Flags().Lookup("keep").NoOptDefVal = string(testfix.Last)
 	f.flags(c, "")
 	return c
@@ -60,25 +60,12 @@ func fixProject(ctx context.Context, a *app, f *fixing, dir string) (int, error)
 		return 0, err
 	}
 	choices := testfix.Choices{AllowTestEdits: f.allowEdits, Keep: testfix.Keep(f.keep)}
-	o := &testfix.Options{Test: in.test, Limits: in.limits, Env: f.env, StateDir: in.state}
 	if f.keep != "" && choices.Keep != testfix.Last && choices.Keep != testfix.Best {
 		return 0, misuse("--keep=%s: write --keep or --keep best", f.keep)
 	}
-	name := a.fixModel(f.model)
-	return f.drive(ctx, a, in, name, func(ctx context.Context, model pawl.Model) (*openCopy, error) {
-		fix, passed, err := a.openFix(ctx, dir, model, choices, o)
-		if err != nil {
-			return nil, err
-		}
-		return a.openedFix(fix, runAgain{Model: name, DryRun: f.dryRun, Stop: f.driving.stop}, passed), nil
+	return f.drive(ctx, a, in, a.fixModel(f.model), func(model pawl.Model) (blueprint, error) {
+		return testfix.New(ctx, dir, model, choices, f.options(in))
 	})
-}
-
-// openedFix is a fix with its task and how its runs are concluded. passed is how many tests pass, if all do.
-func (a *app) openedFix(fix *testfix.Fix, again runAgain, passed int) *openCopy {
-	return &openCopy{copyAgent: fix, state: fix.Source().State, input: fix.Input(), again: again, conclude: func(ctx context.Context, r pawl.Result) (int, error) {
-		return concludeFix(ctx, a, fix, r, again.DryRun, passed)
-	}}
 }
 
 // fixState is where working copies are made: next to the runs rather than with the
@@ -113,70 +100,6 @@ func (a *app) fixModel(named string) string {
 	return mechanic.Name
 }
 
-// fixResult is a result with its diff.
-type fixResult struct {
-	pawl.Result
-
-	Diff    string   `json:"diff"`
-	Applied bool     `json:"applied"`
-	Flaky   []string `json:"flaky"` // tests that fail by chance
-}
-
-// concludeFix applies the diff that is to be kept to the project and prints it. The
-// copy stays as long as the run can be resumed.
-func concludeFix(ctx context.Context, a *app, fix *testfix.Fix, r pawl.Result, dryRun bool, passed int) (int, error) {
-	ctx = context.WithoutCancel(ctx) // apply the diff even if ctx ends now
-	if r.Status == pawl.StatusSuccess {
-		endingSince(ctx, a, &r, "every test passes")
-	} else {
-		ending(ctx, a, &r)
-	}
-	if r.Status.Ended() && r.Status != pawl.StatusSuccess {
-		lastWords(ctx, a, r.Run)
-	}
-	var diff testfix.Diff
-	if r.Status.Ended() { // a suspended run has no outcome yet
-		var err error
-		if diff, err = fix.Outcome(r.Status); err != nil {
-			return 0, errors.Join(err, fix.Release())
-		}
-	}
-	applied := !dryRun && !diff.Empty()
-	var err error
-	if applied {
-		err = fix.Apply(diff)
-	}
-	if a.json {
-		out := fixResult{Result: r, Diff: diff.String(), Applied: applied && err == nil, Flaky: append([]string{}, fix.Flaky()...)} // no null
-		err = errors.Join(err, printJSON(a.out, out))
-	} else {
-		_, printing := io.WriteString(a.out, diff.String())
-		err = errors.Join(err, printing)
-	}
-	if err != nil {
-		return 0, errors.Join(err, fix.Release())
-	}
-	if !a.quiet {
-		if flaky := fix.Flaky(); len(flaky) > 0 {
-			a.sayf("flaky and ignored (they passed once and failed once without a change): %s", strings.Join(flaky, ", "))
-		}
-		switch {
-		case applied:
-			a.sayf("applied to %s", strings.Join(diff.Files(), ", "))
-		case !diff.Empty():
-			a.sayf("not applied: this is a dry run")
-		case passed > 0:
-			a.sayf("nothing to fix: %s", passing(passed))
-		default:
-			a.sayf("the project is unchanged")
-		}
-	}
-	if r.Status == pawl.StatusSuccess {
-		return exitCode(r.Status), fix.Close()
-	}
-	return exitCode(r.Status), fix.Release()
-}
-
 // lastWords prints the model's last message in full: why it could not fix the tests.
 func lastWords(ctx context.Context, a *app, run string) {
 	j := a.current()
@@ -194,4 +117,28 @@ func lastWords(ctx context.Context, a *app, run string) {
 	if text = strings.TrimSpace(redact.Text(display.Clean(text))); text != "" {
 		fmt.Fprintln(a.err, "it said: "+text)
 	}
+}
+
+// checkEvery is how often the state of a long run of the tests is said where there is no
+// terminal.
+const checkEvery = 10 * time.Second
+
+// showCheck shows how far the tests are, until stop.
+func (a *app) showCheck() (seen func(packages, failed int), stop func()) {
+	var mu sync.Mutex
+	packages, failed := 0, 0
+	seen = func(p, f int) {
+		mu.Lock()
+		defer mu.Unlock()
+		packages, failed = p, f
+	}
+	if a.quiet {
+		return seen, func() {}
+	}
+	began := time.Now()
+	return seen, ticking(checkEvery, func() {
+		mu.Lock()
+		defer mu.Unlock()
+		a.sayf("running the tests: %s so far, %d failed, %v", counted(packages, "package"), failed, time.Since(began).Round(time.Second))
+	})
 }

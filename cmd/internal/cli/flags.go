@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -26,8 +25,6 @@ type driving struct {
 
 	policy    string
 	approvals approvalsMode
-
-	record func(ctx context.Context, j pawl.Journal, run string) error // the ended run; nil: it is not recorded
 }
 
 // flag adds flags that several commands have, by name. raise is --limit for a run that exists.
@@ -36,9 +33,17 @@ func (d *driving) flag(c *cobra.Command, names ...string) {
 	for _, name := range names {
 		switch name {
 		case "model":
-			f.Var((*modelValue)(&d.model), name, "use this model, as PROVIDER/NAME or script:FILE (default: that of the run or spec, else $PAWL_MODEL)")
+			f.Func(name, "use this model, as `PROVIDER/NAME` or script:FILE (default: that of the run or spec, else $PAWL_MODEL)", func(text string) error {
+				d.model = unfiled(text)
+				return nil
+			})
 		case "effort":
-			f.Var((*effortValue)(&d.effort), name, "how much the model thinks: "+strings.Join(pawl.Efforts, ", ")+" (default: that of the spec, else the provider's)")
+			f.Func(name, "how much the model thinks, as a `LEVEL`: "+strings.Join(pawl.Efforts, ", ")+" (default: that of the spec, else the provider's)", func(text string) error {
+				if d.effort = text; !slices.Contains(pawl.Efforts, text) {
+					return fmt.Errorf("want one of %s", strings.Join(pawl.Efforts, ", "))
+				}
+				return nil
+			})
 		case "limit":
 			f.StringArrayVar(&d.limit, name, nil, "limits that override the spec's, as `iterations=N`,tokens=N,time=30m,cost=2.00")
 		case "raise":
@@ -52,9 +57,9 @@ func (d *driving) flag(c *cobra.Command, names ...string) {
 		case "policy":
 			f.StringVar(&d.policy, name, "", "also apply this policy file: limits, allowed models, denied and gated tools")
 		case "approvals":
-			f.Var(&d.approvals, name, "calls that need approval: ask here, park the run, or deny them (default: ask on a terminal, else park)")
+			f.Func(name, "calls that need approval: `ask|park|deny`, that is ask here, suspend the run, or deny them (default: ask on a terminal, else park)", d.approvals.set)
 		case "parking":
-			f.Var(&d.approvals, "approvals", "calls that need approval: suspend their runs (park), or deny them (default: park)")
+			f.Func("approvals", "calls that need approval: `ask|park|deny`, that is suspend their runs (park), or deny them (default: park)", d.approvals.set)
 		case "tools":
 			f.StringVar(&d.tools, name, "", "a file with the tools that a Hyphen loop document names as actions")
 		case "workflows":
@@ -71,23 +76,3 @@ func (d *driving) parks(what string) error {
 	d.approvals = cmp.Or(d.approvals, modePark)
 	return nil
 }
-
-// A modelValue is the value of --model.
-type modelValue string
-
-func (m *modelValue) Set(text string) error { *m = modelValue(unfiled(text)); return nil }
-func (m *modelValue) String() string        { return string(*m) }
-func (m *modelValue) Type() string          { return "string" }
-
-// An effortValue is the value of --effort.
-type effortValue string
-
-func (e *effortValue) Set(text string) error {
-	if !slices.Contains(pawl.Efforts, text) {
-		return fmt.Errorf("want one of %s", strings.Join(pawl.Efforts, ", "))
-	}
-	*e = effortValue(text)
-	return nil
-}
-func (e *effortValue) String() string { return string(*e) }
-func (e *effortValue) Type() string   { return "string" }

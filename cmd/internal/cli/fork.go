@@ -30,7 +30,7 @@ func forkCommand(a *app) *cobra.Command {
 					return 0, err
 				}
 			}
-			return a.onRun(ctx, args[0], func(j store, h pawl.Head) (int, error) {
+			return a.onRun(ctx, args[0], func(j pawl.Journal, h pawl.Head) (int, error) {
 				return forkRun(ctx, a, j, h, at, input, r, e)
 			})
 		})
@@ -45,7 +45,7 @@ func forkCommand(a *app) *cobra.Command {
 	return remotely(c, "spec", "stop", "policy")
 }
 
-func forkRun(ctx context.Context, a *app, j store, h pawl.Head, at uint64, input string, r *resuming, e *editing) (int, error) {
+func forkRun(ctx context.Context, a *app, j pawl.Journal, h pawl.Head, at uint64, input string, r *resuming, e *editing) (int, error) {
 	labels, err := parseLabels(r.label)
 	if err != nil {
 		return 0, err
@@ -58,13 +58,13 @@ func forkRun(ctx context.Context, a *app, j store, h pawl.Head, at uint64, input
 	if edit != nil {
 		shared--
 	}
-	if to, ok := j.(*remote); ok {
+	if a.far != nil {
 		limits, err := sentLimits(r.limit, true)
 		if err != nil {
 			return 0, err
 		}
-		return driveRemote(ctx, a, to, &r.driving, shared, func(ctx context.Context) (pawl.Result, error) {
-			return to.Fork(ctx, h.Run, client.ForkRun{At: at, Input: input, Labels: labels, Limits: limits, Prompt: r.prompt, Model: r.model, Edit: edit, By: e.by})
+		return a.driveFar(ctx, &r.driving, shared, func(ctx context.Context) (pawl.Result, error) {
+			return a.far.Fork(ctx, h.Run, client.ForkRun{At: at, Input: input, Labels: labels, Limits: limits, Prompt: r.prompt, Model: r.model, Edit: edit, By: e.by})
 		})
 	}
 	s, err := runs.Until(ctx, j, h.Run, at)

@@ -32,14 +32,12 @@ type sweepLine struct {
 	Agent     string      `json:"agent"`
 	Status    pawl.Status `json:"status"`
 	UpdatedAt time.Time   `json:"updated_at"`
-	Bytes     int64       `json:"bytes"` // of its entries, which the database may have compressed
 	Removed   bool        `json:"removed"`
 }
 
 // sweepSum is the summary of a sweep, as JSON.
 type sweepSum struct {
 	Runs     int   `json:"runs"`
-	Bytes    int64 `json:"bytes"` // of the entries of these runs
 	Blobs    int   `json:"blobs"`
 	Budgets  int   `json:"budgets"`   // accounts of periods that are over
 	Held     int   `json:"held"`      // runs that another process has resumed
@@ -171,9 +169,6 @@ func (s *sweep) collect(ctx context.Context, j store, sayf func(string, ...any))
 			continue
 		}
 		line := sweepLine{Run: h.Run, Agent: h.Agent, Status: status, UpdatedAt: h.Updated}
-		if line.Bytes, err = sizeOf(ctx, j, h.Run); err != nil {
-			return lines, sum, err
-		}
 		if !s.dry {
 			if line.Removed, err = s.remove(ctx, j, r, h); err != nil {
 				return lines, sum, err
@@ -188,7 +183,7 @@ func (s *sweep) collect(ctx context.Context, j store, sayf func(string, ...any))
 		}
 		if h.Seq > 0 {
 			lines = append(lines, line)
-			sum.Runs, sum.Bytes = sum.Runs+1, sum.Bytes+line.Bytes
+			sum.Runs++
 		}
 	}
 	if s.dry {
@@ -202,20 +197,6 @@ func (s *sweep) collect(ctx context.Context, j store, sayf func(string, ...any))
 	}
 	err = clearBlobs(ctx, j, r, &sum)
 	return lines, sum, err
-}
-
-// sizeOf returns how many bytes the entries of a run have.
-func sizeOf(ctx context.Context, j store, run string) (n int64, err error) {
-	for row, err := range j.Read(ctx, run, 1) {
-		if errors.Is(err, pawl.ErrUnknownRun) {
-			break // it has none, or was removed meanwhile
-		}
-		if err != nil {
-			return 0, err
-		}
-		n += int64(len(row.Data))
-	}
-	return n, nil
 }
 
 // needsOf are the runs that the remaining runs depend on: the runs whose conversations
@@ -378,11 +359,7 @@ func (con *console) sumUp(s *sweep, sum sweepSum) error {
 	if s.dry {
 		would = "would be "
 	}
-	size := ""
-	if sum.Runs > 0 {
-		size = ", " + room(sum.Bytes) + " of entries"
-	}
-	con.sayf("%s %sremoved%s", counted(sum.Runs, "run"), would, size)
+	con.sayf("%s %sremoved", counted(sum.Runs, "run"), would)
 	if sum.Budgets > 0 {
 		con.sayf("%s of budgets removed whose periods are over", counted(sum.Budgets, "account"))
 	}

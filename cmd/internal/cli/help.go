@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
@@ -15,9 +14,9 @@ func describe(root *cobra.Command) {
 		if !ok {
 			continue
 		}
-		switch c.Name() { // these are cobra's, which take any argument
+		switch c.Name() { // these are cobra's
 		case "help":
-			c.Use, c.Short, c.Long = "help [COMMAND]", "Show the help of a command", ""
+			c.Long = ""
 			c.Args = func(_ *cobra.Command, args []string) error {
 				if of, rest, _ := root.Find(args); of == root && len(rest) > 0 {
 					return unknownCommand(root, rest[0])
@@ -25,20 +24,7 @@ func describe(root *cobra.Command) {
 				return nil
 			}
 		case "completion":
-			c.Use, c.Short, c.Long = "completion SHELL", "Print a shell script that completes commands, flags and runs", ""
-			c.Args = cobra.ArbitraryArgs
-			c.RunE = func(c *cobra.Command, args []string) error {
-				const write = "write pawl completion bash, fish, powershell or zsh"
-				if len(args) > 0 {
-					return fmt.Errorf("there is no completion for %s; %s", oneLine(args[0]), write)
-				}
-				return errors.New(write)
-			}
-			for _, shell := range c.Commands() {
-				_, load, _ := strings.Cut(shell.Long, "\n\n")
-				shell.Short = "Print the script for " + shell.Name()
-				shell.Long = shell.Short + ".\n\n" + strings.NewReplacer("#### ", "", "'bash-completion'", "bash-completion").Replace(load)
-			}
+			c.Long = ""
 		}
 		if c.Long == "" {
 			c.Long = c.Short + ".\n\n" + strings.TrimSpace(h.long)
@@ -141,6 +127,11 @@ pawl worker ./agents --on temporal://127.0.0.1:7233/default`},
 they connect to its address instead.`, `
 pawl mcp agent.yaml
 pawl mcp agent.yaml --http 127.0.0.1:8081`},
+	"acp": {`An editor such as Zed, a JetBrains IDE or Neovim starts this command, and speaks the Agent
+Client Protocol on its standard input and output. A session is a thread, a prompt is a run,
+and a request for permission is an approval. Without SPEC, the agent is that of pawl chat.`, `
+pawl acp
+pawl acp agent.yaml`},
 	"doctor": {`It checks the build, the database, its clock and rights, leases and runs that nobody
 drives, keys, and that providers, webhooks and the telemetry collector answer: those of
 the agents in specs or, without specs, the providers that have a key. It changes nothing
@@ -176,8 +167,7 @@ that all steps agree.`, `
 pawl replay last`},
 	"schema": {`Editors use the schema to complete and check specs.`, `
 pawl schema > pawl.schema.json`},
-	"completion": {`The script completes commands, flags, models, runs, calls and the tools of
-a spec. pawl completion SHELL --help explains how to load it.`, `
+	"completion": {`pawl completion SHELL --help explains how to load the script.`, `
 source <(pawl completion bash)
 pawl completion fish > ~/.config/fish/completions/pawl.fish`},
 	"help": {"pawl COMMAND --help shows the same.", `

@@ -14,6 +14,7 @@ import (
 	"github.com/pawl-run/pawl/fix/mechanic"
 	"github.com/pawl-run/pawl/fix/refactor"
 	"github.com/pawl-run/pawl/fix/repro"
+	"github.com/pawl-run/pawl/fix/review"
 	"github.com/pawl-run/pawl/fix/testfix"
 	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/workspace"
@@ -24,9 +25,9 @@ type inCopy struct {
 	dir, state string
 	test, env  []string
 	startOver  []string                                 // the command that does so
-	mechanical bool                                     // the mechanic can be its model
+	success    string                                   // why a run succeeded, in place of its condition
 	recorded   func(pawl.Model, pawl.Limits) pawl.Agent // the agent without its copy
-	open       func(*app, pawl.Model, pawl.Limits, runAgain) (*openCopy, error)
+	open       func(pawl.Model, pawl.Limits) (blueprint, error)
 }
 
 // copyOf reads the source of such an agent. is is false for any other; the error is about a source
@@ -34,65 +35,52 @@ type inCopy struct {
 func copyOf(source string) (c inCopy, is bool, err error) {
 	if s, is, err := testfix.ParseSource(source); is {
 		return inCopy{
-			s.Dir, s.State, s.Test, s.Env, []string{"pawl", "fix", s.Dir}, true,
+			s.Dir, s.State, s.Test, s.Env, []string{"pawl", "fix", s.Dir}, "every test passes",
 			func(m pawl.Model, l pawl.Limits) pawl.Agent { return testfix.Recorded(s, m, l) },
-			func(a *app, m pawl.Model, l pawl.Limits, again runAgain) (*openCopy, error) {
-				fix, err := testfix.Open(s, m, l)
-				if err != nil {
-					return nil, err
-				}
-				return a.openedFix(fix, again, 0), nil
-			},
+			func(m pawl.Model, l pawl.Limits) (blueprint, error) { return testfix.Open(s, m, l) },
 		}, true, err
 	}
 	if s, is, err := refactor.ParseSource(source); is {
 		return inCopy{
-			s.Dir, s.State, s.Test, s.Env, []string{"pawl", "refactor", s.Goal, s.Dir}, false,
+			s.Dir, s.State, s.Test, s.Env, []string{"pawl", "refactor", s.Goal, s.Dir}, "every test passes, as before",
 			func(m pawl.Model, l pawl.Limits) pawl.Agent { return refactor.Recorded(s, m, l) },
-			func(a *app, m pawl.Model, l pawl.Limits, again runAgain) (*openCopy, error) {
-				r, err := refactor.Open(s, m, l)
-				if err != nil {
-					return nil, err
-				}
-				return a.openedRefactor(r, again), nil
-			},
+			func(m pawl.Model, l pawl.Limits) (blueprint, error) { return refactor.Open(s, m, l) },
 		}, true, err
 	}
 	s, is, err := repro.ParseSource(source)
 	return inCopy{
-		s.Dir, s.State, s.Test, s.Env, []string{"pawl", "repro", "TEXT", s.Dir}, false,
+		s.Dir, s.State, s.Test, s.Env, []string{"pawl", "repro", "TEXT", s.Dir}, "a new test fails because of the bug",
 		func(m pawl.Model, l pawl.Limits) pawl.Agent { return repro.Recorded(s, m, l) },
-		func(a *app, m pawl.Model, l pawl.Limits, again runAgain) (*openCopy, error) {
-			r, err := repro.Open(s, m, l)
-			if err != nil {
-				return nil, err
-			}
-			return a.openedRepro(r, again), nil
-		},
+		func(m pawl.Model, l pawl.Limits) (blueprint, error) { return repro.Open(s, m, l) },
 	}, is, err
 }
 
 // model finds a model for the agent.
 func (c inCopy) model(a *app, name string) (pawl.Model, error) {
-	if name == mechanic.Name && !c.mechanical {
+	if name == mechanic.Name && c.startOver[1] != "fix" {
 		return nil, misuse("the mechanic repairs code and does nothing else; name another model with --model")
 	}
 	return a.model(name)
 }
 
-// completeLate completes a run that succeeded but was killed before its diff was applied to the project.
-// found is false for any other run.
+// completeLate completes a run that succeeded but was killed before its diff was applied to the project, or its
+// findings were printed. found is false for any other run, and what is wrong with a source is reported when the run is
+// resumed.
 func completeLate(ctx context.Context, a *app, s *pawl.State) (code int, found bool, err error) {
-	from, is, err := copyOf(s.Declaration().Source)
-	if err != nil || !is {
-		return 0, false, nil //nolint:nilerr // it is reported when the run is resumed
+	var w *work
+	source := s.Declaration().Source
+	if from, is, wrong := copyOf(source); is && wrong == nil {
+		if _, err = workspace.Open(from.state); errors.Is(err, fs.ErrNotExist) {
+			return 0, false, nil // the diff was applied; the copy is removed or being removed
+		}
+		if err == nil {
+			w, err = reopenCopy(a, from, s, remake{})
+		}
+	} else if of, is, wrong := review.ParseSource(source); is && wrong == nil {
+		w, err = reopenReview(a, of, s, remake{declared: true})
+	} else {
+		return 0, false, nil
 	}
-	if _, err := workspace.Open(from.state); errors.Is(err, fs.ErrNotExist) {
-		return 0, false, nil // the diff was applied; the copy is removed or being removed
-	} else if err != nil {
-		return 0, true, err
-	}
-	w, err := reopenCopy(a, from, s, remake{})
 	if err != nil {
 		return 0, true, err
 	}
@@ -118,10 +106,9 @@ func goneCopy(err error, run, command string) error {
 
 // reportOf is the report of a run. It says so if the run succeeded in a copy and the project does not have the change,
 // which the log cannot know.
-func (a *app) reportOf(ctx context.Context, j store, h pawl.Head) (explain.Report, error) {
+func (a *app) reportOf(ctx context.Context, j pawl.Journal, h pawl.Head) (explain.Report, error) {
 	r, err := a.explained(ctx, j, h)
-	_, far := j.(*remote)
-	if err != nil || far || r.Status != pawl.StatusSuccess || runs.IsChild(h) || len(r.Next) > 0 && strings.HasPrefix(r.Next[0].Command, "pawl explain ") {
+	if err != nil || a.far != nil || r.Status != pawl.StatusSuccess || runs.IsChild(h) || len(r.Next) > 0 && strings.HasPrefix(r.Next[0].Command, "pawl explain ") {
 		return r, err // what works in the copy of another run, or goes on in one, is applied with that run
 	}
 	s, err := engine.Load(ctx, j, h.Run)

@@ -15,7 +15,7 @@ import (
 // pipes get the original bytes, such as a diff to apply.
 
 // inert makes text harmless: a character that a terminal interprets becomes a visible
-// one, and an invisible one is removed. The rest of an escape sequence stays as text.
+// one, and an invisible one is escaped. The rest of an escape sequence stays as text.
 // An incomplete rune is left in rest.
 func inert(b []byte) (done, rest []byte) {
 	for len(b) > 0 {
@@ -26,7 +26,10 @@ func inert(b []byte) (done, rest []byte) {
 		switch {
 		case r == utf8.RuneError || display.Acts(r):
 			done = append(done, "\uFFFD"...)
-		case !display.Unseen(r):
+		case r == '\u200c' || r == '\u200d': // scripts and pictures need them, and terminals do not know them
+		case display.Unseen(r):
+			done = append(done, display.Escape(string(r))...)
+		default:
 			done = append(done, b[:size]...)
 		}
 		b = b[size:]

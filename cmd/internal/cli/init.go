@@ -78,15 +78,15 @@ const starterSpec = `# An agent. It runs as it is, without a key:
 # Validate with: pawl check NAME.yaml
 # Every key there is: pawl schema
 name: NAME
-description: Tells how long a text is.
+description: Counts the words of a text.
 
-# What it asks. This one reads its replies from a file, so it always says the
-# same. With a key in ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY write
-# anthropic/claude-sonnet-5-5, openai/gpt-6.2-sol or google/gemini-4-hydrogen.
-model: script:SCRIPT
+# With a key in ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY the model is the
+# default of its provider; name another one as anthropic/claude-sonnet-5-5. Without a
+# key this script answers, which always says the same.
+model: {demo: SCRIPT}
 
 prompt: |
-  You tell how long texts are. Count with the tool, never in your head.
+  You count the words of texts. Count with the tool, never in your head.
 
 # What it works on when nothing else is said: pawl run NAME.yaml "ANOTHER TEXT"
 input: A ratchet turns forward and never slips back.
@@ -95,9 +95,9 @@ tools:
   # A program. It gets the arguments as one JSON object on standard input, and
   # what it prints is the result. There is no shell; ./count.sh would be a script
   # next to this file.
-  - name: count_bytes
-    description: Count the bytes of a text, sent as JSON.
-    command: [wc, -c]
+  - name: count_words
+    description: Count the words of a text.
+    command: [wc, -w]
     input:
       type: object
       properties: {text: {type: string}}
@@ -107,7 +107,7 @@ tools:
     # approval: required  # a person decides about every call
 
 # builtins: true          # let it ask a person, remember, and hand in its answer with a confidence
-# stop: tool_called("count_bytes") && confidence >= 0.9 || iterations >= 5
+# stop: tool_called("count_words") && confidence >= 0.9 || iterations >= 5
 
 # It ends at the first of these. Without them there are 20 iterations, 500,000
 # tokens and half an hour.
@@ -117,6 +117,7 @@ limits: {iterations: 5, time: 2m}
 const starterScript = `# What the model of NAME.yaml says, turn by turn.
 replies:
   - text: Let me count.
-    calls: [{tool: count_bytes, args: {text: A ratchet turns forward and never slips back.}}]
-  - text: It has been counted. Give me a real model, and I will say how long the text is.
+    calls: [{tool: count_words, args: {text: A ratchet turns forward and never slips back.}}]
+  - expect: "8"
+    text: The text has 8 words.
 `

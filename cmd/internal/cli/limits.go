@@ -1,15 +1,20 @@
 package cli
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/runs"
+	"github.com/pawl-run/pawl/spec"
 )
 
 // parseLimits parses the values of --limit, each a list with commas.
 func parseLimits(texts []string, relative bool) (runs.Limits, error) {
+	return eachLimit(texts, relative, func(string, string) {})
+}
+
+// eachLimit is [parseLimits] that also yields each limit as it is written.
+func eachLimit(texts []string, relative bool, yield func(name, value string)) (runs.Limits, error) {
 	var l runs.Limits
 	for _, text := range texts {
 		for part := range strings.SplitSeq(text, ",") {
@@ -21,6 +26,7 @@ func parseLimits(texts []string, relative bool) (runs.Limits, error) {
 			if err := l.Say(name, value, relative); err != nil {
 				return l, misuse("--limit: %s: %w; write %s", part, err, runs.LimitForms)
 			}
+			yield(name, value)
 		}
 	}
 	return l, nil
@@ -37,23 +43,13 @@ func over(l runs.Limits, now pawl.Limits, price *pawl.Price, lower func(pawl.Lim
 
 // lowered lists the limits that are lower than what was asked for, in the form of --limit.
 func lowered(asked, got pawl.Limits) (list []string) {
-	for _, l := range []struct {
-		name       string
-		asked, got float64
-		value      any
-	}{
-		{"iterations", float64(asked.Iterations), float64(got.Iterations), got.Iterations},
-		{"tokens", float64(asked.Tokens), float64(got.Tokens), got.Tokens},
-		{"time", float64(asked.Time), float64(got.Time), got.Time},
-		{"cost", asked.Cost, got.Cost, got.Cost},
-		{"tool_errors", float64(asked.ToolErrors), float64(got.ToolErrors), got.ToolErrors},
-		{"depth", float64(asked.Depth), float64(got.Depth), got.Depth},
-	} {
-		if l.got < l.asked {
-			list = append(list, fmt.Sprintf("%s=%v", l.name, l.value))
+	held := asked.Combine(got, func(_ string, asked, got float64) float64 {
+		if got < asked {
+			return got
 		}
-	}
-	return list
+		return 0
+	})
+	return spec.Assignments(held)
 }
 
 // parseLabels parses the values of --label that a run gets.

@@ -45,9 +45,8 @@ func TestLinesTypedTooLate(t *testing.T) {
 		if got, err := l.next(ctx); !errors.Is(err, over) {
 			t.Fatalf("%q, %v", got, err)
 		}
-		if _, err := keys.Write([]byte("for nobody\n")); err != nil {
-			t.Fatal(err)
-		}
+		_, err := keys.Write([]byte("for nobody\n"))
+		must(t, err)
 		synctest.Wait()
 		go func() {
 			if _, err := keys.Write([]byte("for the next\n")); err != nil {
@@ -77,7 +76,7 @@ func TestProgressWaitsForTheAnswer(t *testing.T) {
 		typed = typed[1:]
 		return line
 	})
-	d, err := a.asker(pawl.Agent{}).Approve(t.Context(), engine.Request{Call: "c_1", Tool: "pay", Args: []byte(`{}`)})
+	d, err := a.asker(nil).Approve(t.Context(), engine.Request{Call: "c_1", Tool: "pay", Args: []byte(`{}`)})
 	if err != nil || !d.Approve {
 		t.Fatal(d, err)
 	}
@@ -99,7 +98,7 @@ func TestProgressOfReplies(t *testing.T) {
 		"It is nine.":             {pawl.Thinking{Text: "Nine."}, pawl.Text{Text: "It is nine."}},
 		"":                        {pawl.Call{ID: "c_1", Tool: "look"}},
 	} {
-		if got := progressText(pawl.ModelReplied{Purpose: pawl.PurposeTurn, Reply: pawl.Reply{Parts: parts}}); got != want {
+		if got := new(console).progressText(pawl.ModelReplied{Purpose: pawl.PurposeTurn, Reply: pawl.Reply{Parts: parts}}); got != want {
 			t.Errorf("%v is printed as %q, want %q", parts, got, want)
 		}
 	}

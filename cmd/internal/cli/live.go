@@ -10,7 +10,6 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/display"
-	"github.com/pawl-run/pawl/internal/redact"
 )
 
 // A view shows a run while it is driven.
@@ -19,17 +18,6 @@ type view interface {
 	// add handles an entry; history only updates the counts.
 	add(e pawl.Entry, history bool)
 	end()
-}
-
-// watchRun makes the view of a run.
-func watchRun(a *app, agent pawl.Agent) view {
-	if a.viewer != nil {
-		return a.viewer()
-	}
-	if fix := watchFix(a, agent); fix != nil {
-		return fix
-	}
-	return a.liveView(a.progress)
 }
 
 // liveView makes the view for the terminal that there is, if any; print prints an entry.
@@ -268,7 +256,7 @@ func spoken(text string, most int) string {
 	} else {
 		text = ""
 	}
-	text = fold(redact.Text(plain(display.Clean(text))))
+	text = harmless(text)
 	over := display.Width(text) - most
 	if over <= 0 {
 		return text
@@ -286,7 +274,7 @@ func spoken(text string, most int) string {
 func usageLine(s *pawl.State, since time.Duration) string {
 	limits := s.Limits()
 	parts := []string{
-		fmt.Sprintf("turn %d/%d", s.Iteration(), limits.Iterations),
+		fmt.Sprintf("turn %d/%d", s.Head().Iterations, limits.Iterations),
 		fmt.Sprintf("%s/%s tokens", short(s.Tokens()), short(limits.Tokens)),
 	}
 	if text := dollars(s, limits); text != "" {

@@ -150,17 +150,17 @@ func TestLiveView(t *testing.T) {
 	shows("turn 1/20 · 0/500k tokens · 3s/30m0s\n  3.0 s · Second line")
 	add(pawl.ModelReplied{Purpose: pawl.PurposeTurn, Reply: pawl.Say("Looking.")}, pawl.ToolStarted{Call: "c_1", Tool: "search"}, pawl.ToolStarted{Call: "c_2", Tool: "fetch\u202e"},
 		pawl.ToolStarted{Call: "c_3", Tool: "x"}, pawl.ToolStarted{Call: "c_4", Tool: "y"})
-	want := "[1] Looking.\n[1] c_1 search\n[1] c_2 fetch\n[1] c_3 x\n[1] c_4 y\n"
-	if got := screen(out.String()); !strings.HasSuffix(got, "\n  c_1 search · 1.0 s\n  c_2 fetch · 1.0 s\n  c_3 x · 1.0 s\n  and 1 more") || !strings.HasPrefix(got, want) {
+	want := "[1] Looking.\n[1] c_1 search\n[1] c_2 fetch\\u202e\n[1] c_3 x\n[1] c_4 y\n"
+	if got := screen(out.String()); !strings.HasSuffix(got, "\n  c_1 search · 1.0 s\n  c_2 fetch\\u202e · 1.0 s\n  c_3 x · 1.0 s\n  and 1 more") || !strings.HasPrefix(got, want) {
 		t.Error(got)
 	}
 	now = now.Add(20 * time.Second)
 	add(pawl.ToolFinished{Call: "c_1", Tool: "search", Status: pawl.ToolOK}, pawl.ToolFinished{Call: "c_3", Tool: "x", Status: pawl.ToolOK})
-	if got := screen(out.String()); !strings.HasSuffix(got, "\n  c_2 fetch · 22s\n  c_4 y · 22s") {
+	if got := screen(out.String()); !strings.HasSuffix(got, "\n  c_2 fetch\\u202e · 22s\n  c_4 y · 22s") {
 		t.Error(got)
 	}
 	add(pawl.RunPaused{Status: pawl.StatusWaitingApproval})
-	if got := screen(out.String()); strings.Contains(got, "turn") || strings.Contains(got, "c_2 fetch ·") {
+	if got := screen(out.String()); strings.Contains(got, "turn") || strings.Contains(got, "c_2 fetch\\u202e ·") {
 		t.Errorf("while somebody is asked it shows %q", got)
 	}
 	v.begin()

@@ -135,7 +135,7 @@ func (env *environment) token(file string) (string, error) {
 	if file == "" {
 		return env.getenv("PAWL_TOKEN"), nil
 	}
-	keys, err := readKeys(file)
+	keys, err := env.readKeys(file)
 	if err == nil && (len(keys) > 1 || keys[0].Scopes != nil) { // it would grant more than the scopes say
 		err = misuse("--token-file %s has several tokens, or scopes, which this server does not know; write one token alone", file)
 	}

@@ -54,9 +54,7 @@ func TestMCPStops(t *testing.T) {
 	}()
 	<-running
 	stop()
-	if err := <-served; err != nil {
-		t.Error(err)
-	}
+	must(t, <-served)
 	<-called
 	for head, err := range j.List(t.Context(), pawl.Query{}) {
 		if err != nil || head.Status != pawl.StatusPaused {

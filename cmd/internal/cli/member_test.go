@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pawl-run/pawl/internal/testkit/check"
 	"github.com/pawl-run/pawl/spec"
 )
 
@@ -91,9 +92,7 @@ var members = map[string]member{
 // Every key of a spec that is another's agent has an effect in the agent's runs, or
 // is reported where the other's spec is checked.
 func TestEveryKeyOfASubAgent(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one command after another: -short")
-	}
+	check.SkipShort(t, "one command after another: -short")
 	var schema struct {
 		Defs map[string]struct {
 			Properties map[string]any `json:"properties"`

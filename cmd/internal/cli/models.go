@@ -29,6 +29,7 @@ func (a *app) registry() *spec.Registry {
 		own.Tools, own.Loops, own.Policies, own.When = p.Tools, p.Loops, p.Policies, p.When
 		own.Default = cmp.Or(own.Default, p.Default)
 	}
+	own.Default = cmp.Or(own.Default, a.defaultModel())
 	return own
 }
 

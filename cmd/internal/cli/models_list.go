@@ -61,7 +61,7 @@ func (a *app) listModels(all bool) error {
 	a.announced(lines)
 	for _, l := range lines {
 		if l.Default {
-			fmt.Fprintf(a.out, "\nThe default is %s.\n", l.Model)
+			fmt.Fprintf(a.out, "\nThe default is %s.\n", l.ID)
 		}
 	}
 	fmt.Fprintf(a.out, "\nIN, OUT and CACHED are dollars per million tokens, of %s (%s).\nTEMP says whether a temperature is taken; off: only with effort none.\n", day(sheet.AsOf()), sheet.Source())
@@ -97,7 +97,7 @@ func (a *app) listed(w io.Writer, registry *spec.Registry, all bool) (lines []mo
 				continue
 			}
 			line := modelLineOf(m, r)
-			line.Default = line.Model == a.namedModel("")
+			line.Default = line.ID == a.namedModel("")
 			if left, known := r.Until(time.Now()); all || line.Ready && (!known || left > 0 || line.Default) {
 				lines = append(lines, line)
 			}
@@ -145,13 +145,13 @@ func (a *app) announced(lines []modelLine) {
 	for _, l := range lines {
 		for _, c := range l.Next {
 			if c.From > day(time.Now()) {
-				say(l.Model, "%g in, %g out from %s", c.Input, c.Output, c.From)
+				say(l.ID, "%v in, %v out from %s", pawl.Decimal(c.Input), pawl.Decimal(c.Output), c.From)
 			}
 		}
 		if l.Retires != "" && l.Successor != "" {
-			say(l.Model, "retires on %s; its successor is %s", l.Retires, l.Successor)
+			say(l.ID, "retires on %s; its successor is %s", l.Retires, l.Successor)
 		} else if l.Retires != "" {
-			say(l.Model, "retires on %s", l.Retires)
+			say(l.ID, "retires on %s", l.Retires)
 		}
 	}
 	_ = w.Flush() // to the same writer as all of the output

@@ -80,7 +80,7 @@ func beside(name string) (string, error) {
 }
 
 // handRun hands a queued run over.
-func handRun(ctx context.Context, a *app, d Dispatch, j store, run, url string) error {
+func handRun(ctx context.Context, a *app, d Dispatch, j pawl.Journal, run, url string) error {
 	h, err := runs.Head(ctx, j, run)
 	if err == nil && h.Status == pawl.StatusQueued { // else it existed under its key
 		err = d.Start(ctx, h)

@@ -35,9 +35,8 @@ func TestHandRun(t *testing.T) {
 		"known": "",
 		"lone":  "no worker asks for runs of lone; run lone waits for one: pawl worker SPEC --on temporal://h/n\n",
 	} {
-		if _, err := e.Queue(t.Context(), pawl.Agent{Name: agent, Model: pawl.ModelFunc(func(context.Context, pawl.Request) (pawl.Reply, error) { return pawl.Say("done"), nil })}, "go", &engine.StartOptions{ID: agent}); err != nil {
-			t.Fatal(err)
-		}
+		_, err := e.Queue(t.Context(), pawl.Agent{Name: agent, Model: pawl.ModelFunc(func(context.Context, pawl.Request) (pawl.Reply, error) { return pawl.Say("done"), nil })}, "go", &engine.StartOptions{ID: agent})
+		must(t, err)
 		var said bytes.Buffer
 		a := &app{console: console{err: &lockedWriter{w: &said}}}
 		s := &square{polled: map[string]bool{"known": true}}
@@ -51,7 +50,8 @@ func (s *square) Close() {}
 
 // The doctor says of Temporal what is there, and what is not.
 func TestDoctorOn(t *testing.T) {
-	agents := []*spec.Spec{{Name: "known"}, {Name: "lone"}}
+	agents := []*spec.Spec{{}, {}}
+	agents[0].Name, agents[1].Name = "known", "lone"
 	for want, err := range map[string]error{
 		"error temporal: no Temporal server answers at h → \n": errors.New("no Temporal server answers at h"),
 		"ok temporal: the server of temporal://h/n answers → \n" +

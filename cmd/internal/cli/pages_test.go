@@ -74,7 +74,7 @@ func follow(t *testing.T, page string) {
 	c := exec.Command("sh", "-c", strings.ReplaceAll(script.String(), "127.0.0.1:8080", port))
 	c.Dir = filepath.Join(dir, "work")
 	must(t, os.Mkdir(c.Dir, 0o700))
-	c.Env = append(os.Environ(), "XDG_STATE_HOME="+dir, "PAWL_SOURCE="+root, "AS_MAIN=yes", "PAWL_MODEL=", "PAWL_DATABASE=", "PAWL_TOKEN=", "GOWORK=off", "GOFLAGS=-mod=mod", "NO_COLOR=1")
+	c.Env = append(os.Environ(), "XDG_STATE_HOME="+dir, "PAWL_SOURCE="+root, "AS_MAIN=yes", "PAWL_MODEL=", "PAWL_DATABASE=", "PAWL_TOKEN=", "GOWORK=off", "GOFLAGS=-mod=mod -trimpath", "NO_COLOR=1")
 	out, err := c.CombinedOutput()
 	parts := strings.Split(string(out), "== part\n")[1:]
 	if err != nil || len(parts) != len(want) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/display"
+	"github.com/pawl-run/pawl/internal/meter"
 	"github.com/pawl-run/pawl/team"
 )
 
@@ -18,7 +19,7 @@ import (
 // what needs approval.
 func (con *console) progress(e pawl.Entry) {
 	reply, _ := e.Event.(pawl.ModelReplied)
-	text := progressText(e.Event)
+	text := con.progressText(e.Event)
 	if reply.Purpose != "" && !calls(reply.Reply) && con.outTerminal() != nil && !con.json {
 		text = ""
 	}
@@ -86,7 +87,7 @@ func calls(r pawl.Reply) bool {
 
 // progressText is the line for an event; empty: it gets none. Other functions print how
 // a run began and ended.
-func progressText(event pawl.Event) string {
+func (con *console) progressText(event pawl.Event) string {
 	switch e := event.(type) {
 	case pawl.ModelCalled:
 		if e.Fallback > 0 && e.Attempt > 1 {
@@ -111,10 +112,7 @@ func progressText(event pawl.Event) string {
 		}
 		return "observed: " + gist(e.Text)
 	case pawl.Measured:
-		if len(e.Open) > 0 {
-			return fmt.Sprintf("metric %g, open: %d", e.Value, len(e.Open))
-		}
-		return fmt.Sprintf("metric %g", e.Value)
+		return con.measured(e)
 	case pawl.ProgressJudged:
 		return "progress: " + gist(e.Detail)
 	case pawl.Reflected:
@@ -147,6 +145,23 @@ func progressText(event pawl.Event) string {
 		return hookText(e)
 	}
 	return callText(event)
+}
+
+// measured is the line for a measure of the goal, with what has changed since the measure before.
+func (con *console) measured(e pawl.Measured) string {
+	text := fmt.Sprintf("metric %g", e.Value)
+	if len(e.Open) > 0 {
+		text += fmt.Sprintf(", open: %d", len(e.Open))
+	}
+	fixed, broke, shown := meter.Moved(con.open, e.Open)
+	con.open = e.Open
+	if len(fixed) > 0 {
+		text += "; no longer open: " + gist(strings.Join(fixed, ", "))
+	}
+	if news := append(broke, shown...); len(news) > 0 {
+		text += "; newly open: " + gist(strings.Join(news, ", "))
+	}
+	return text
 }
 
 // because is who did something and, if that is said, why.
@@ -202,7 +217,7 @@ func callText(event pawl.Event) string {
 		}
 		return e.Call + ": it did not happen"
 	case pawl.ApprovalRequested:
-		return fmt.Sprintf("%s %s %s needs approval: %s", e.Call, e.Tool, gistJSON(e.Args), gist(e.Reason))
+		return fmt.Sprintf("%s %s %s needs approval: %s", e.Call, e.Tool, pendingJSON(e.Args), gist(e.Reason))
 	case pawl.ApprovalDecided:
 		if e.Approved {
 			return fmt.Sprintf("%s: approved by %s", e.Call, gist(e.By))
@@ -223,7 +238,7 @@ func callText(event pawl.Event) string {
 	case pawl.ChildStopped:
 		return fmt.Sprintf("%s: run %s is %s", e.Call, e.Child, e.Status.String())
 	case pawl.ClientToolRequested:
-		return fmt.Sprintf("%s %s %s waits for the client", e.Call, e.Tool, gistJSON(e.Args))
+		return fmt.Sprintf("%s %s %s waits for the client", e.Call, e.Tool, pendingJSON(e.Args))
 	case pawl.ClientToolReturned:
 		return fmt.Sprintf("%s: the client returned %s", e.Call, gistJSON(e.Result))
 	}

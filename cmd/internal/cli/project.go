@@ -5,8 +5,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,6 +16,9 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/fix/mechanic"
+	"github.com/pawl-run/pawl/fix/repro"
+	"github.com/pawl-run/pawl/fix/testfix"
+	"github.com/pawl-run/pawl/internal/wire"
 	"github.com/pawl-run/pawl/spec"
 	"github.com/pawl-run/pawl/stop"
 	"github.com/pawl-run/pawl/workspace"
@@ -66,22 +71,116 @@ func (p *projecting) read(a *app, dir string) (in inProject, err error) {
 	return in, nil
 }
 
-// copyAgent is an agent that works in a copy of a project.
-type copyAgent interface {
+// options are those of a new agent in a copy.
+func (p *projecting) options(in inProject) *testfix.Options {
+	return &testfix.Options{Test: in.test, Limits: in.limits, Env: p.env, StateDir: in.state}
+}
+
+// A blueprint is an agent that works in a copy of a project.
+type blueprint interface { //nolint:interfacebloat // one method for each step of its life
 	Agent() pawl.Agent
+	Input() string
 	Dir() string
+	Check(ctx context.Context, seen func(packages, failed int)) (testfix.Checked, error)
+	Finish(ctx context.Context, s pawl.Status) (testfix.Outcome, error)
+	Apply(d testfix.Diff) error
 	Release() error
 	Close() error
 }
 
-// openCopy is such an agent and how its runs are concluded.
+// openCopy is a blueprint whose copy is open.
 type openCopy struct {
-	copyAgent
+	blueprint
 
-	state    string // the copy's
-	input    string
-	again    runAgain
-	conclude func(context.Context, pawl.Result) (int, error)
+	from  inCopy
+	again runAgain
+}
+
+// check runs the tests of a project once, before a model is asked, and shows how far they are.
+func (a *app) check(ctx context.Context, made blueprint) error {
+	seen, stop := a.showCheck()
+	checked, err := made.Check(ctx, seen)
+	stop()
+	for _, line := range checked.Says {
+		if err == nil && !a.quiet {
+			a.sayf("%s", line)
+		}
+	}
+	return err
+}
+
+// conclude applies the diff that is to be kept to the project and prints it. The copy stays as long as
+// the run can be resumed.
+func (o *openCopy) conclude(ctx context.Context, a *app, r pawl.Result) (int, error) {
+	ctx = context.WithoutCancel(ctx) // apply the diff even if ctx ends now
+	leave := o.Release
+	if r.Status == pawl.StatusSuccess {
+		leave = o.Close
+		endingSince(ctx, a, &r, o.from.success)
+	} else if ending(ctx, a, &r); r.Status.Ended() {
+		lastWords(ctx, a, r.Run)
+	}
+	out, err := o.Finish(ctx, r.Status)
+	if err != nil {
+		return 0, errors.Join(err, o.Release())
+	}
+	applied := !o.again.DryRun && !out.Diff.Empty()
+	if applied {
+		err = a.unapplied(o.Apply(out.Diff), o.Dir(), r.Run)
+	}
+	var printing error
+	if a.json {
+		printing = a.printOutcome(r, out, applied && err == nil)
+	} else {
+		_, printing = io.WriteString(a.out, out.Diff.String())
+	}
+	if err = errors.Join(err, printing); err != nil {
+		return 0, errors.Join(err, o.Release())
+	}
+	if !a.quiet {
+		o.say(a, out, applied)
+	}
+	return exitCode(r.Status), leave()
+}
+
+// say says what became of the diff.
+func (o *openCopy) say(a *app, out testfix.Outcome, applied bool) {
+	for _, line := range out.Says {
+		a.sayf("%s", line)
+	}
+	switch {
+	case applied:
+		a.sayf("applied to %s", strings.Join(out.Diff.Files(), ", "))
+	case !out.Diff.Empty():
+		a.sayf("not applied: this is a dry run")
+	default:
+		a.sayf("%s", cmp.Or(out.Unchanged, "the project is unchanged"))
+	}
+	if found, is := out.Facts.(repro.Found); is && applied {
+		fix := []string{"pawl", "fix", o.from.dir}
+		for _, v := range o.from.env {
+			fix = append(fix, "--env", v)
+		}
+		a.sayf("next: %s # to fix what it shows", a.typed(append(fix, "--test", found.Command)...))
+	}
+}
+
+// printOutcome prints a result with its diff and the facts of the kind of agent.
+func (con *console) printOutcome(r pawl.Result, out testfix.Outcome, applied bool) error {
+	head, err := wire.Marshal(struct {
+		pawl.Result
+
+		Diff    string `json:"diff"`
+		Applied bool   `json:"applied"`
+	}{r, out.Diff.String(), applied})
+	if err != nil {
+		return err
+	}
+	facts, err := wire.Marshal(out.Facts)
+	if err != nil {
+		return err
+	}
+	return printJSON(con.out, append(append(head[:len(head)-1], ','), facts[1:]...))
 }
 
 // work is the agent with what to do before and after its run.
@@ -90,13 +189,10 @@ func (o *openCopy) work(a *app, condition pawl.Condition) *work {
 	agent.Stop = condition
 	agent.Source = withMembers(agent.Source, o.again)
 	return &work{
-		agent: agent,
-		begun: func() { now := time.Now(); _ = os.Chtimes(o.state, now, now) }, // so that the copy is kept longer
-		conclude: func(ctx context.Context, r pawl.Result) (int, error) {
-			code, err := o.conclude(ctx, r)
-			return code, a.unapplied(err, o.Dir(), r.Run)
-		},
-		drop: func() { _ = o.Release() }, // nothing was written
+		agent:    agent,
+		begun:    func() { now := time.Now(); _ = os.Chtimes(o.from.state, now, now) }, // so that the copy is kept longer
+		conclude: func(ctx context.Context, r pawl.Result) (int, error) { return o.conclude(ctx, a, r) },
+		drop:     func() { _ = o.Release() }, // nothing was written
 	}
 }
 
@@ -116,12 +212,9 @@ func withMembers(source string, of any) string {
 	return string(more)
 }
 
-// drive opens a copy of the project with a model, and drives a run there to its end.
-func (p *projecting) drive(ctx context.Context, a *app, in inProject, name string, open func(context.Context, pawl.Model) (*openCopy, error)) (int, error) {
-	model, err := a.model(name)
-	if err == nil {
-		err = readyModel(model)
-	}
+// drive has make make a copy of the project with a model, and drives a run there to its end.
+func (p *projecting) drive(ctx context.Context, a *app, in inProject, name string, make func(pawl.Model) (blueprint, error)) (int, error) {
+	model, err := readyModel(a.model(name))
 	if err != nil {
 		return 0, err
 	}
@@ -131,22 +224,30 @@ func (p *projecting) drive(ctx context.Context, a *app, in inProject, name strin
 				a.sayf("old working copies: %v", err)
 			}
 		}
-		o, err := open(ctx, model)
+		made, err := make(model)
 		if err != nil {
 			return 0, unlessStopped(ctx, err)
 		}
+		if err := a.check(ctx, made); err != nil {
+			return 0, unlessStopped(ctx, errors.Join(err, made.Close()))
+		}
+		o := &openCopy{blueprint: made, again: runAgain{Model: name, DryRun: p.dryRun, Stop: p.driving.stop}}
+		o.from, _, err = copyOf(made.Agent().Source)
 		w := o.work(a, in.stop)
-		if w.agent, err = under(in.policy, w.agent); err == nil {
+		if err == nil {
+			w.agent, err = under(in.policy, w.agent)
+		}
+		if err == nil {
 			err = checkStop(w.agent)
 		}
 		if err == nil {
 			w.limits, err = ceilings(w.agent)
 		}
 		if err != nil {
-			return 0, errors.Join(err, o.Close())
+			return 0, errors.Join(err, made.Close())
 		}
 		return driveWork(ctx, a, &p.driving, w, 0, func(ctx context.Context) (*engine.Handle, error) {
-			return a.engine(j, &p.driving, w.agent).Start(ctx, w.agent, o.input, &engine.StartOptions{Labels: in.labels})
+			return a.engine(j, &p.driving, w.agent).Start(ctx, w.agent, made.Input(), &engine.StartOptions{Labels: in.labels})
 		})
 	})
 }
@@ -176,11 +277,9 @@ func isProject(dir string) error {
 // runAgain is what resuming a run in a copy in another process needs besides the agent's own
 // data. It is stored in the agent's source.
 type runAgain struct {
-	Model  string  `json:"model"`
-	DryRun bool    `json:"dry_run"`
-	Stop   string  `json:"stop,omitempty"`   // a condition that replaces the agent's own
-	Before float64 `json:"before,omitempty"` // of a refactoring: the metric
-	Typed  string  `json:"typed,omitempty"`  // of a reproduction: the project's directory, as the user named it
+	Model  string `json:"model"`
+	DryRun bool   `json:"dry_run"`
+	Stop   string `json:"stop,omitempty"` // a condition that replaces the agent's own
 }
 
 // reopenCopy opens the copy of an earlier process again.
@@ -191,8 +290,8 @@ func reopenCopy(a *app, from inCopy, s *pawl.State, r remake) (*work, error) {
 	}
 	again.Model = cmp.Or(r.model, again.Model)
 	model, err := from.model(a, again.Model)
-	if err == nil && !r.declared {
-		err = readyModel(model)
+	if !r.declared {
+		model, err = readyModel(model, err)
 	}
 	var condition pawl.Condition
 	if err == nil && again.Stop != "" {
@@ -206,26 +305,12 @@ func reopenCopy(a *app, from inCopy, s *pawl.State, r remake) (*work, error) {
 		agent.Stop = condition
 		return &work{agent: agent, drop: func() {}}, nil
 	}
-	made, err := from.open(a, model, s.Limits(), again)
+	made, err := from.open(model, s.Limits())
 	if err != nil {
 		return nil, goneCopy(err, s.Run(), a.typed(from.startOver...))
 	}
-	return made.work(a, condition), nil
-}
-
-// unfinished concludes a run in a copy that has not succeeded. whole is its result as JSON.
-func unfinished(ctx context.Context, a *app, r *pawl.Result, whole func() any, release func() error) (int, error) {
-	ending(ctx, a, r)
-	if r.Status.Ended() {
-		lastWords(ctx, a, r.Run)
-	}
-	var err error
-	if a.json {
-		err = printJSON(a.out, whole())
-	} else if !a.quiet {
-		a.sayf("the project is unchanged")
-	}
-	return exitCode(r.Status), errors.Join(err, release())
+	o := &openCopy{made, from, again}
+	return o.work(a, condition), nil
 }
 
 // settings are what flags say of the limits, labels and policy of a run.

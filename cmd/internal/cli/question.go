@@ -10,6 +10,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/runs"
 )
 
 // typedLines are the lines that a person types.
@@ -35,43 +36,73 @@ func (a *app) lineReader() typedLines {
 	return a.lines
 }
 
-// answerHere asks the person at the terminal the questions of a run. It returns how to
-// resume the run, and the last entry that was shown; nil: nothing was answered, and
-// the run still waits.
-func answerHere(ctx context.Context, a *app, d *driving, agent pawl.Agent, r pawl.Result) (goOn begin, after uint64, err error) {
+// answerHere has the person at the terminal, or --approvals, decide what a run waits for. It returns
+// the last entry that was shown. Not answered: the run still waits.
+func (a *app) answerHere(ctx context.Context, mode approvalsMode, r pawl.Result) (after uint64, answered bool, err error) {
 	j := a.current()
 	if j == nil || !r.Status.Waiting() { // a second signal has closed it
-		return nil, 0, nil
+		return 0, false, nil
 	}
-	e, s := a.engine(j, d, agent), a.asker(agent)
-	answered := false
+	s, err := engine.Load(ctx, j, r.Run)
+	if err != nil {
+		return 0, false, err
+	}
+	to, err := a.deskOf(ctx, j, r.Run)
+	if err != nil {
+		return 0, false, err
+	}
+	asker, approver := a.asker(s.Declaration().Tools), a.approver(mode, s.Declaration().Tools)
 	for _, p := range r.Pending {
-		if p.Kind != "input" || p.AnsweredAt != nil {
+		var send func() error
+		switch {
+		case p.AnsweredAt != nil:
+			continue
+		case p.Kind == "input" && a.asks(mode):
+			var text string
+			text, err = asker.answer(ctx, p)
+			send = func() error { return to.Answer(ctx, p.Run, p.Call, asker.by, text) }
+		case p.Kind == "approval" && a.far != nil && approver != nil: // an engine here has asked already
+			send, err = approve(ctx, j, approver, to, r, p)
+		default:
 			continue
 		}
-		text, err := s.answer(ctx, p)
 		if errors.Is(err, engine.ErrLater) {
-			break
+			continue
 		}
 		if err != nil {
-			return nil, 0, err
+			return 0, false, err
 		}
-		if err := e.Answer(ctx, p.Run, p.Call, s.by, text); err != nil {
+		if err := send(); err != nil && a.far != nil {
+			return 0, false, err
+		} else if err != nil {
 			a.sayf("  %v", err) // another process answered first, or the time is over; resuming shows which
 		}
 		answered = true
 	}
-	if !answered {
-		return nil, 0, nil
-	}
-	state, err := engine.Load(ctx, j, r.Run)
+	return s.Seq(), answered, nil
+}
+
+// approve asks about a call that waits for approval at a server, and returns how to send the decision.
+func approve(ctx context.Context, j pawl.Journal, approver engine.Approver, to runs.Sender, r pawl.Result, p pawl.Pending) (send func() error, err error) {
+	s, err := engine.Load(ctx, j, p.Run)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
-	return func(ctx context.Context) (*engine.Handle, error) {
-		h, err := e.Resume(ctx, agent, r.Run, nil)
-		return h, lost(err)
-	}, state.Seq(), nil
+	c, _ := s.Call(p.Call)
+	request := engine.Request{Run: p.Run, Agent: r.Agent, Call: p.Call, Tool: p.Tool, Args: p.Args, Reason: p.Reason, Iteration: r.Iterations, Witnesses: c.Preconditions}
+	if n := len(r.Steps); n > 0 {
+		request.Thought = r.Steps[n-1].Thought
+	}
+	if p.ExpiresAt != nil {
+		request.Expires = *p.ExpiresAt
+	}
+	d, err := approver.Approve(ctx, request)
+	return func() error {
+		if d.Approve {
+			return to.Approve(ctx, p.Run, p.Call, d.By, &engine.ApproveOptions{ForRun: d.ForRun, Free: d.Free, Times: d.Times, Args: d.Args})
+		}
+		return to.Deny(ctx, p.Run, p.Call, d.By, d.Reason, &engine.DenyOptions{})
+	}, err
 }
 
 // answer asks one question. Without an answer it is left for later.

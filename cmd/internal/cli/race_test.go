@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/testkit/check"
 )
 
 // deciders run commands about the last run at once, each in a process of its
@@ -45,9 +46,7 @@ tools:
 // Many processes decide about one call at once, with PAWL_PROOF 64 of them: there is
 // one effect, and each learns which decision holds.
 func TestManyApprove(t *testing.T) {
-	if testing.Short() {
-		t.Skip("many processes, and each of them does one thing: -short")
-	}
+	check.SkipShort(t, "many processes, and each of them does one thing: -short")
 	files(t, map[string]string{"paying.yaml": paying, "paying.script.yaml": "replies: [{calls: [{tool: pay}]}, {text: paid}]\n"})
 	many := 16
 	if os.Getenv("PAWL_PROOF") != "" {

@@ -24,14 +24,14 @@ func ready(s *spec.Spec, r *spec.Registry) error {
 	return nil
 }
 
-// readyModel is ready for a model that no spec names.
-func readyModel(m pawl.Model) error {
-	if keyed, ok := m.(spec.Readiness); ok {
+// readyModel is ready for a model that no spec names, and that could be made or not.
+func readyModel(m pawl.Model, err error) (pawl.Model, error) {
+	if keyed, ok := m.(spec.Readiness); ok && err == nil {
 		if err := keyed.Ready(); err != nil {
-			return misuse("%s: %w", modelSetting, err)
+			return nil, misuse("%s: %w", modelSetting, err)
 		}
 	}
-	return nil
+	return m, err
 }
 
 // unready is the error for a client of the server, which cannot set keys.

@@ -9,87 +9,39 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/model/script"
 	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/spec"
 )
 
 func recordCommand(a *app) *cobra.Command {
-	d := &driving{}
-	var o engine.StartOptions
-	var to string
-	raw := false
-	var c *cobra.Command
-	c = a.command("record (RUN | SPEC [INPUT]) [flags]", "Write the model replies of a run to a script that plays the run again", cobra.RangeArgs(1, 2),
-		func(ctx context.Context, args []string) (int, error) {
-			write := func(ctx context.Context, j pawl.Journal, run string) error {
-				return a.record(ctx, j, run, to, &runs.RecordOptions{Raw: raw})
-			}
-			if to != "" && to != "-" {
-				if err := placeFor(to); err != nil {
-					return 0, err
-				}
-			}
-			if !isFile(args[0]) {
-				if len(args) > 1 {
-					return 0, misuse("%s is not a spec, and a run that is recorded takes no INPUT", args[0])
-				}
-				var wrong error
-				c.Flags().Visit(func(f *pflag.Flag) {
-					if f.Name != "out" && f.Name != "raw" && c.InheritedFlags().Lookup(f.Name) == nil {
-						wrong = misuse("--%s is for a new run, and %s is an existing run; leave it out", f.Name, args[0])
-					}
-				})
-				if wrong != nil {
-					return 0, wrong
-				}
-				if a.json {
-					return 0, misuse("a script is YAML; leave out --json")
-				}
-				return a.onRun(ctx, args[0], func(j store, h pawl.Head) (int, error) { return 0, write(ctx, j, h.Run) })
-			}
-			if to == "" {
-				return 0, misuse("-o is missing: name the file for the script; standard output gets the answer of the run")
-			}
-			d.record = write
-			return runSpec(ctx, a, d, args[0], args[1:], &o, false, false, "")
-		})
+	to, raw := "", false
+	c := oneRun(a, "record RUN [flags]", "Write the model replies of a run to a script that plays the run again", func(ctx context.Context, j pawl.Journal, h pawl.Head) (int, error) {
+		return 0, a.record(ctx, j, h.Run, to, &runs.RecordOptions{Raw: raw})
+	})
 	c.Long = `Write a script: a YAML file with the model's replies, turn by turn, and the
 failures in between. pawl run SPEC --model script:FILE plays the run again without a
 network or a key: tools run again, models do not. The file is meant to be read and edited.
 
-With RUN, the command records a run that took place, and calls nothing. With SPEC, it
-runs the agent first, with the agent's own model.
-
 Likely secrets are removed from texts. If the arguments of a call contain a likely
 secret, the command fails, because without the secret the call would be another call.`
 	c.Example = `  pawl record last -o testdata/refund.script.yaml
-  pawl record agent.yaml "Refund order 7." -o testdata/refund.script.yaml
   pawl run agent.yaml "Refund order 7." --model script:testdata/refund.script.yaml`
-	c.Flags().StringVarP(&to, "out", "o", "", "the file to write (default for RUN: standard output)")
+	c.Flags().StringVarP(&to, "out", "o", "", "the file to write (default: standard output)")
 	c.Flags().BoolVar(&raw, "raw", false, "keep likely secrets")
-	d.flag(c, "model", "limit", "stop", "label", "policy", "approvals")
 	return c
-}
-
-// placeFor checks that a file can be made there before anything is run for it.
-func placeFor(file string) error {
-	dir := filepath.Dir(file)
-	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return misuse("-o %s: there is no directory %s; make it first", file, dir)
-	}
-	if _, err := os.Lstat(file); err == nil {
-		return misuse("-o %s exists already; name another file, or remove it first", file)
-	}
-	return nil
 }
 
 // record writes the script of a run.
 func (a *app) record(ctx context.Context, j pawl.Journal, run, to string, o *runs.RecordOptions) error {
+	if a.json {
+		return misuse("a script is YAML; leave out --json")
+	}
+	if _, err := os.Lstat(to); err == nil {
+		return misuse("-o %s exists already; name another file, or remove it first", to)
+	}
 	made, err := runs.Record(ctx, j, run, o)
 	if err != nil {
 		return err

@@ -100,25 +100,23 @@ func candidates(runs []pawl.Head) string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// onRun is [app.withRuns] for a command about one run.
-func (a *app) onRun(ctx context.Context, ref string, do func(j store, h pawl.Head) (int, error)) (int, error) {
-	return a.withRuns(ctx, func(j store) (int, error) {
+// onRun is [app.reading] for a command about one run.
+func (a *app) onRun(ctx context.Context, ref string, do func(j pawl.Journal, h pawl.Head) (int, error)) (int, error) {
+	return a.reading(ctx, func(j pawl.Journal) (int, error) {
 		h, err := find(ctx, j, ref)
 		if err != nil {
 			return 0, err
 		}
-		if r, ok := j.(*remote); ok { // a list does not have all fields
-			if h, err = r.head(ctx, h.Run); err != nil {
-				return 0, err
-			}
+		if h, err = runs.Head(ctx, j, h.Run); err != nil { // the list of a server does not have all fields
+			return 0, err
 		}
 		return do(j, h)
 	})
 }
 
 // oneRun makes a command about one run, its only argument.
-func oneRun(a *app, use, short string, do func(ctx context.Context, j store, h pawl.Head) (int, error)) *cobra.Command {
+func oneRun(a *app, use, short string, do func(ctx context.Context, j pawl.Journal, h pawl.Head) (int, error)) *cobra.Command {
 	return a.command(use, short, cobra.ExactArgs(1), func(ctx context.Context, args []string) (int, error) {
-		return a.onRun(ctx, args[0], func(j store, h pawl.Head) (int, error) { return do(ctx, j, h) })
+		return a.onRun(ctx, args[0], func(j pawl.Journal, h pawl.Head) (int, error) { return do(ctx, j, h) })
 	})
 }

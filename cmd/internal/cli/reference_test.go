@@ -140,7 +140,6 @@ func TestCommandsOfPages(t *testing.T) {
 	}
 }
 
-// must ends a test at an error that it does not expect.
 func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {

@@ -2,11 +2,12 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"iter"
-	"net/http"
+	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,26 +15,11 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/server/client"
+	"github.com/pawl-run/pawl/team"
 )
-
-// remote is the runs of a server as a read-only journal. A run is fully described by
-// its log, so commands that read work on it as on a database; other commands send
-// requests to the server. Entries never change, so those read are cached.
-type remote struct {
-	*client.Client
-
-	mu   sync.Mutex
-	logs map[string]*copied
-}
-
-// copied is a log as far as it was read.
-type copied struct {
-	mu    sync.Mutex
-	rows  []pawl.Row
-	state pawl.State // folded as far as a caller needed it
-}
 
 // remotely marks a command that also works with --server, except for the flags but.
 func remotely(c *cobra.Command, but ...string) *cobra.Command {
@@ -65,148 +51,207 @@ func (env *environment) localOnly(c *cobra.Command, _ []string) error {
 }
 
 // toServer makes the client for the server of --server.
-func (env *environment) toServer() (*remote, error) {
-	c, err := client.New(env.server, env.getenv("PAWL_TOKEN"), nil)
+func (a *app) toServer() error {
+	c, err := client.New(a.server, a.getenv("PAWL_TOKEN"), nil)
 	if err != nil {
-		return nil, misuse("--server: %w", err)
+		return misuse("--server: %w", err)
 	}
-	return &remote{Client: c, logs: map[string]*copied{}}, nil
+	a.far = c
+	return nil
 }
 
-// log returns the cached part of a run's log.
-func (r *remote) log(run string) *copied {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	l := r.logs[run]
-	if l == nil {
-		l = &copied{}
-		r.logs[run] = l
-	}
-	return l
+// A desk sends signals and messages to runs: an engine, or a server.
+type desk interface {
+	runs.Sender
+	Say(ctx context.Context, run, by, text string, o *engine.SayOptions) error
+	Cancel(ctx context.Context, run, by, reason string) error
 }
 
-// Read implements pawl.Journal.
-func (r *remote) Read(ctx context.Context, run string, from uint64) iter.Seq2[pawl.Row, error] {
-	return func(yield func(pawl.Row, error) bool) {
-		l := r.log(run)
-		l.mu.Lock()
-		rows := l.rows
-		for row, err := range r.Rows(ctx, run, uint64(len(rows))) {
-			if err != nil {
-				l.mu.Unlock()
-				yield(pawl.Row{}, unknownRun(err))
-				return
-			}
-			rows = append(rows, row)
-		}
-		l.rows = rows
-		l.mu.Unlock()
-		for _, row := range rows[min(max(from, 1)-1, uint64(len(rows))):] {
-			// An entry may retain parts of its row, and so may another reader.
-			row.Data = append([]byte(nil), row.Data...)
-			if !yield(row, nil) {
-				return
-			}
-		}
+// deskOf is the desk for a run.
+func (a *app) deskOf(ctx context.Context, j pawl.Journal, run string) (desk, error) {
+	if a.far != nil {
+		return &farDesk{Client: a.far}, nil
 	}
+	s, err := engine.Load(ctx, j, run)
+	if err != nil {
+		return nil, err
+	}
+	return engine.New(j, a.options(s.Declaration().Source)), nil
 }
 
-// unknownRun turns the server's error for an unknown run into the journals' error.
-func unknownRun(err error) error {
-	if p, ok := errors.AsType[*client.Problem](err); ok && p.Status == http.StatusNotFound {
-		return pawl.ErrUnknownRun
+// farDesk is the desk of a server. It keeps the server's latest result.
+type farDesk struct {
+	*client.Client
+	last pawl.Result
+}
+
+func (d *farDesk) keep(r pawl.Result, err error) error {
+	if err == nil {
+		d.last = r
 	}
 	return err
 }
 
-// head returns a run's current head. Only the server knows that a run has no owner.
-func (r *remote) head(ctx context.Context, run string) (pawl.Head, error) {
-	seen, err := r.Run(ctx, run)
-	if err != nil {
-		return pawl.Head{}, unknownRun(err)
+// Approve implements runs.Sender.
+func (d *farDesk) Approve(ctx context.Context, run, call, by string, o *engine.ApproveOptions) error {
+	scope := "call"
+	if o.ForRun {
+		scope = "run"
 	}
-	l := r.log(run)
-	for e, err := range engine.Entries(ctx, r, run, l.state.Seq()+1) {
-		if err == nil {
-			err = l.state.CheckNext(e)
-		}
-		if err != nil {
-			return pawl.Head{}, err
-		}
-		l.state.Fold(e)
-	}
-	h := l.state.Head()
-	if h.Status == pawl.StatusRunning && seen.Status != pawl.StatusInterrupted {
-		h.Lease = pawl.Lease{Run: run, Owner: l.state.Owner(), Until: time.Now().Add(time.Hour)}
-	}
-	return h, nil
+	return d.keep(d.Client.Approve(ctx, run, call, client.Approve{Token: o.Token, Args: o.Args, Scope: scope, Free: o.Free, Times: o.Times, By: by}))
 }
 
-// List implements pawl.Journal: the run named by its full id has a complete head, other
-// runs have what a list shows.
-func (r *remote) List(ctx context.Context, q pawl.Query) iter.Seq2[pawl.Head, error] {
-	return func(yield func(pawl.Head, error) bool) {
-		if q.Run != "" {
-			h, err := r.head(ctx, q.Run)
-			if !errors.Is(err, pawl.ErrUnknownRun) && !yield(h, err) || err != nil && !errors.Is(err, pawl.ErrUnknownRun) {
+// Deny implements runs.Sender.
+func (d *farDesk) Deny(ctx context.Context, run, call, by, reason string, o *engine.DenyOptions) error {
+	return d.keep(d.Client.Deny(ctx, run, call, client.Deny{Token: o.Token, Reason: reason, By: by}))
+}
+
+// Answer implements runs.Sender.
+func (d *farDesk) Answer(ctx context.Context, run, call, by, text string) error {
+	return d.keep(d.Client.Answer(ctx, run, call, client.Answer{Text: text, By: by}))
+}
+
+// Submit implements runs.Sender.
+func (d *farDesk) Submit(ctx context.Context, run, call, by string, result json.RawMessage) error {
+	return d.keep(d.Client.Submit(ctx, run, call, client.Submit{Result: result, By: by}))
+}
+
+// Resolve implements runs.Sender.
+func (d *farDesk) Resolve(ctx context.Context, run, call, by string, r engine.Resolution) error {
+	result, happened := r.Result()
+	return d.keep(d.Settle(ctx, run, call, client.Settle{Happened: result, DidNotHappen: !happened, By: by}))
+}
+
+// Say implements desk.
+func (d *farDesk) Say(ctx context.Context, run, by, text string, o *engine.SayOptions) error {
+	return d.keep(d.Client.Say(ctx, run, client.SayRun{Text: text, After: o.After, By: by}))
+}
+
+// Cancel implements desk.
+func (d *farDesk) Cancel(ctx context.Context, run, by, reason string) error {
+	return d.keep(d.Client.Cancel(ctx, run, client.CancelRun{Reason: reason, By: by}))
+}
+
+// A farRun is a run that a server drives, and that this process watches until ctx ends.
+type farRun struct {
+	app    *app
+	ctx    context.Context //nolint:containedctx // its end ends the watching, as that of the context of engine.Start parks a run
+	run    string
+	after  uint64 // the last entry before the server drove it
+	began  time.Time
+	halted pawl.Status // the status at which the log halted; zero: it has not
+	result pawl.Result
+	err    error
+	seen   bool // the run was watched
+}
+
+// askServer asks the server to start or resume a run that this process watches.
+func (a *app) askServer(ctx context.Context, after uint64, request func(ctx context.Context) (pawl.Result, error)) (ride, error) {
+	began := time.Now()
+	r, err := request(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &farRun{app: a, ctx: ctx, run: r.Run, after: after, began: began}, nil
+}
+
+// ID implements ride.
+func (f *farRun) ID() string { return f.run }
+
+// Found implements ride. The server does not say.
+func (f *farRun) Found() bool { return false }
+
+// Wait implements ride.
+func (f *farRun) Wait(ctx context.Context) (pawl.Result, error) {
+	if !f.seen {
+		f.Entries(ctx)(func(pawl.Entry, error) bool { return true })
+	}
+	return f.result, f.err
+}
+
+// Entries implements ride.
+func (f *farRun) Entries(context.Context) iter.Seq2[pawl.Entry, error] {
+	return func(yield func(pawl.Entry, error) bool) {
+		run, last, after := f.run, uint64(0), f.after
+		f.seen = true
+		for looks := 0; ; looks++ {
+			f.result, f.err = f.app.far.Watch(f.ctx, run, last, func(e pawl.Entry) {
+				if e.Seq > 0 {
+					last, f.halted = e.Seq, haltOf(e.Event)
+				}
+				yield(e, nil) // the only reader reads to the end
+			})
+			if f.err != nil {
+				f.broken(run)
 				return
 			}
-		}
-		of := client.Query{Status: q.Status, Agent: q.Agent, Loop: q.Loop, Thread: q.Thread, Labels: q.Labels, Children: strings.Contains(q.Run, ".")}
-		for line, err := range r.Runs(ctx, of) {
-			if err == nil && (!strings.HasPrefix(line.Run, q.Run) || line.Run == q.Run) {
+			if i := slices.Index(f.result.Legs, run) + 1; i > 0 && i < len(f.result.Legs) {
+				run, last, after, f.halted, looks = f.result.Legs[i], 0, 0, 0, 0
 				continue
 			}
-			h := pawl.Head{
-				Run: line.Run, Agent: line.Agent, Status: line.Status, Seq: 1, Iterations: line.Iterations,
-				Labels: line.Labels, Created: line.CreatedAt,
-			}
-			if !yield(h, err) || err != nil {
+			if !f.changes(last > after) || looks == mostLooks {
 				return
 			}
+			_ = pause(f.ctx, lookForAnswer) // if ctx has ended, watching fails
 		}
 	}
 }
 
-// lines lists runs as the server reports them.
-func (r *remote) lines(ctx context.Context, f runs.Filter) iter.Seq2[client.RunLine, error] {
-	return r.Runs(ctx, client.Query{
-		Status: f.Status, Waiting: f.Waiting, Agent: f.Query.Agent, Loop: f.Query.Loop, Labels: f.Query.Labels, Thread: f.Query.Thread, Search: f.Search, Since: f.Query.Since, Until: f.Query.Until, Children: f.Children, Max: f.Query.Max,
-	})
+// How often, and how many times, a run is polled that is about to change.
+const (
+	lookForAnswer = 50 * time.Millisecond
+	mostLooks     = 40
+)
+
+// changes reports whether the log and the result show that the run is about to go on: its agent
+// has handed over, the server resumes it with an answer, or it has halted after the last entry.
+func (f *farRun) changes(moved bool) bool {
+	if _, handed := team.HandedIn(f.result); handed {
+		return true
+	}
+	if f.halted.Waiting() {
+		return slices.ContainsFunc(f.result.Pending, func(p pawl.Pending) bool { return p.AnsweredAt != nil })
+	}
+	return f.result.Status.Waiting() && moved
 }
 
-// errRemote is the error of every write.
-var errRemote = errors.New("runs of a server can only be read here; the server writes them")
-
-// Claim implements pawl.Journal.
-func (r *remote) Claim(context.Context, pawl.Claim) (pawl.Lease, error) {
-	return pawl.Lease{}, errRemote
+// broken says what becomes of a run that is watched no more.
+func (f *farRun) broken(run string) {
+	_, refused := errors.AsType[*client.Problem](f.err)
+	switch a := f.app; {
+	case f.ctx.Err() == nil && !refused && f.halted != 0:
+		f.err = &fault{exitCode(f.halted), fmt.Errorf("run %s is %v; the connection to the server failed: %w", run, f.halted, f.err)}
+	case f.ctx.Err() != nil && !a.quiet:
+		a.sayf("run %s continues at the server (started here %s ago); watch it: %s; cancel it: %s", run, display.Lasting(time.Since(f.began)),
+			a.typed("pawl", "events", run, "--follow"), a.typed("pawl", "cancel", run))
+	}
 }
 
-// Append implements pawl.Journal.
-func (r *remote) Append(context.Context, pawl.Batch) error { return errRemote }
-
-// Send implements pawl.Inbox.
-func (r *remote) Send(context.Context, pawl.Signal) (pawl.Signal, error) {
-	return pawl.Signal{}, errRemote
+// haltOf is the status at which a log halts with an event; zero: it does not.
+func haltOf(event pawl.Event) pawl.Status {
+	switch e := event.(type) {
+	case pawl.RunPaused:
+		return e.Status
+	case pawl.RunStopped:
+		return e.Status
+	}
+	return 0
 }
 
-// Signals implements pawl.Inbox.
-func (r *remote) Signals(context.Context, string, int64) iter.Seq2[pawl.Signal, error] {
-	return func(yield func(pawl.Signal, error) bool) { yield(pawl.Signal{}, errRemote) }
+// driveFar has a server start or resume a run, and watches the run until it has no owner.
+func (a *app) driveFar(ctx context.Context, d *driving, after uint64, request func(ctx context.Context) (pawl.Result, error)) (int, error) {
+	begin := func(ctx context.Context) (ride, error) { return a.askServer(ctx, after, request) }
+	view := func() view { return a.liveView(a.progress) }
+	r, err := a.drive(ctx, d, trip{begin: begin, view: view, after: after, announce: func(ctx context.Context, run string) {
+		s, err := engine.Load(ctx, a.current(), run)
+		if d := s.Declaration(); err == nil && !a.quiet {
+			a.sayf("%s: model %s, driven by %s; at most %s", d.Agent, d.ModelInfo.Name, a.server, limitsText(s.Limits()))
+		}
+	}, resume: func(ctx context.Context, run string, after uint64) (ride, error) {
+		return &farRun{app: a, ctx: ctx, run: run, after: after, began: time.Now()}, nil
+	}})
+	if err != nil {
+		return 0, err
+	}
+	return a.conclude(ctx, r)
 }
-
-// Waits returns what the server says that a run waits for; signals are stored there.
-func (r *remote) Waits(ctx context.Context, run string) ([]pawl.Pending, error) {
-	result, err := r.Run(ctx, run)
-	return result.Pending, err
-}
-
-// PutBlob implements pawl.Blobs.
-func (r *remote) PutBlob(context.Context, string, []byte) error { return errRemote }
-
-// Blob implements pawl.Blobs.
-func (r *remote) Blob(context.Context, string) ([]byte, error) { return nil, pawl.ErrUnknownBlob }
-
-// Close implements io.Closer; it does nothing.
-func (r *remote) Close() error { return nil }

@@ -43,20 +43,19 @@ func runRemote(ctx context.Context, a *app, d *driving, name string, rest []stri
 			return 0, err
 		}
 	}
-	return a.with(ctx, func(j store) (int, error) {
-		r := j.(*remote)
-		start := func(ctx context.Context) (pawl.Result, error) {
-			if served := r.serves(ctx, ask.Spec); served != "" {
-				ask.Agent, ask.Spec = served, nil
-			}
-			result, err := r.Start(ctx, ask)
-			if p, ok := errors.AsType[*client.Problem](err); ok && ask.Spec != nil && p.Status == http.StatusForbidden {
-				return result, misuse("sending the spec %s to %s: %w", name, a.server, err)
-			}
-			return result, err
+	start := func(ctx context.Context) (pawl.Result, error) {
+		if served := a.serves(ctx, ask.Spec); served != "" {
+			ask.Agent, ask.Spec = served, nil
 		}
+		result, err := a.far.Start(ctx, ask)
+		if p, ok := errors.AsType[*client.Problem](err); ok && ask.Spec != nil && p.Status == http.StatusForbidden {
+			return result, misuse("sending the spec %s to %s: %w", name, a.server, err)
+		}
+		return result, err
+	}
+	return a.reading(ctx, func(pawl.Journal) (int, error) {
 		if !queue {
-			return driveRemote(ctx, a, r, d, 0, start)
+			return a.driveFar(ctx, d, 0, start)
 		}
 		result, err := start(ctx)
 		if err != nil {
@@ -68,18 +67,18 @@ func runRemote(ctx context.Context, a *app, d *driving, name string, rest []stri
 
 // serves is the name under which the server has an agent of exactly this spec, with the
 // programs and files that the spec names; empty: it has none, or does not say.
-func (r *remote) serves(ctx context.Context, raw json.RawMessage) string {
+func (a *app) serves(ctx context.Context, raw json.RawMessage) string {
 	if raw == nil {
 		return ""
 	}
-	agents, err := r.Agents(ctx)
+	agents, err := a.far.Agents(ctx)
 	if err != nil {
 		return "" // starting the run will report the error
 	}
 	digest := specDigest(raw)
-	for _, a := range agents {
-		if a.Spec == digest {
-			return a.Name
+	for _, agent := range agents {
+		if agent.Spec == digest {
+			return agent.Name
 		}
 	}
 	return ""
@@ -125,6 +124,13 @@ func sentSpec(file string, d *driving) (json.RawMessage, error) {
 		fields["model"] = withEffort(fields["model"], d.effort)
 	}
 	return json.Marshal(fields)
+}
+
+// sentLimits are the limits of the command line in the server's form.
+func sentLimits(texts []string, relative bool) (client.Limits, error) {
+	limits := client.Limits{}
+	_, err := eachLimit(texts, relative, func(name, value string) { limits[name], _ = json.Marshal(value) }) // a string always marshals
+	return limits, err
 }
 
 // withEffort returns the model of a spec, a name or a mapping, with an effort.

@@ -22,7 +22,7 @@ type replayed struct {
 }
 
 func replayCommand(a *app) *cobra.Command {
-	return remotely(oneRun(a, "replay RUN [flags]", "Recompute every recorded step of a run and compare; nothing is called", func(ctx context.Context, j store, h pawl.Head) (int, error) {
+	return remotely(oneRun(a, "replay RUN [flags]", "Recompute every recorded step of a run and compare; nothing is called", func(ctx context.Context, j pawl.Journal, h pawl.Head) (int, error) {
 		return replayRun(ctx, a, j, h.Run)
 	}))
 }
@@ -50,11 +50,10 @@ func replayRun(ctx context.Context, a *app, j pawl.Journal, run string) (int, er
 
 // replayAt replays a run here or at its server.
 func replayAt(ctx context.Context, a *app, j pawl.Journal, run string) (steps int, differs, err error) {
-	r, ok := j.(*remote)
-	if !ok {
+	if a.far == nil {
 		return decideAgain(ctx, a, j, run)
 	}
-	out, err := r.Replay(ctx, run)
+	out, err := a.far.Replay(ctx, run)
 	if err == nil && !out.Agrees {
 		differs = errors.New(out.Problem)
 	}

@@ -86,5 +86,5 @@ func (a *app) reported() {
 
 // asked adds to ctx the parent span that the environment names.
 func (env *environment) asked(ctx context.Context) context.Context {
-	return web.WithParent(ctx, web.ParseParent(env.getenv(web.Variable), env.getenv(web.StateVar)))
+	return web.WithParent(ctx, web.ParseParent(env.getenv(web.ParentVariable), env.getenv(web.StateVariable)))
 }

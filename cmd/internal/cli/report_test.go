@@ -70,7 +70,7 @@ func TestRunIsReported(t *testing.T) {
 			t.Errorf("the traces have no %q: %q", want, got["/v1/traces"])
 		}
 	}
-	if !strings.Contains(got["/v1/metrics"], "gen_ai.client.token.usage") || !strings.Contains(got["/v1/logs"], "run ended") {
+	if !strings.Contains(got["/v1/metrics"], "gen_ai.client.inference.usage.input_tokens") || !strings.Contains(got["/v1/logs"], "run ended") {
 		t.Errorf("metrics or logs are missing: %q", got)
 	}
 	if got["key"] != "0123456789abcdefgh" || strings.Contains(said, got["key"]) {

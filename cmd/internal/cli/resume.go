@@ -26,7 +26,7 @@ type resuming struct {
 
 func resumeCommand(a *app) *cobra.Command {
 	r := &resuming{}
-	c := oneRun(a, "resume RUN [flags]", "Resume a run that is suspended, ended without success, or was interrupted", func(ctx context.Context, j store, h pawl.Head) (int, error) {
+	c := oneRun(a, "resume RUN [flags]", "Resume a run that is suspended, ended without success, or was interrupted", func(ctx context.Context, j pawl.Journal, h pawl.Head) (int, error) {
 		root, err := runs.Root(ctx, j, h)
 		switch {
 		case err != nil:
@@ -53,22 +53,19 @@ func resumeCommand(a *app) *cobra.Command {
 	return remotely(c, "spec", "allow-change", "model", "stop", "policy")
 }
 
-func resumeRun(ctx context.Context, a *app, j store, h pawl.Head, r *resuming) (int, error) {
-	if at, ok := j.(*remote); ok {
+func resumeRun(ctx context.Context, a *app, j pawl.Journal, h pawl.Head, r *resuming) (int, error) {
+	if a.far != nil {
 		limits, err := sentLimits(r.limit, true)
 		if err != nil {
 			return 0, err
 		}
-		return driveRemote(ctx, a, at, &r.driving, h.Seq, func(ctx context.Context) (pawl.Result, error) {
-			return at.Resume(ctx, h.Run, client.ResumeRun{Limits: limits})
+		return a.driveFar(ctx, &r.driving, h.Seq, func(ctx context.Context) (pawl.Result, error) {
+			return a.far.Resume(ctx, h.Run, client.ResumeRun{Limits: limits})
 		})
 	}
 	s, err := runs.Resumable(ctx, j, h, 0)
 	if s != nil && s.Status() == pawl.StatusSuccess {
 		if code, late, err := completeLate(ctx, a, s); late {
-			return code, err
-		}
-		if code, late, err := lateReview(ctx, a, s); late {
 			return code, err
 		}
 	}
@@ -175,15 +172,44 @@ func reopen(ctx context.Context, a *app, j pawl.Journal, s *pawl.State, r *resum
 	return w, nil
 }
 
+// begin starts or resumes a run in this process. It is called once the command line is known to be
+// valid.
+type begin func(ctx context.Context) (*engine.Handle, error)
+
+// trip is how a run of an agent is driven in this process.
+func (a *app) trip(d *driving, agent pawl.Agent, limits pawl.Limits, after uint64, begin begin) trip {
+	j := a.current()
+	return trip{
+		begin: func(ctx context.Context) (ride, error) { return begun(begin(ctx)) },
+		resume: func(ctx context.Context, run string, _ uint64) (ride, error) {
+			h, err := a.engine(j, d, agent).Resume(ctx, agent, run, nil)
+			return begun(h, lost(err))
+		},
+		announce: func(ctx context.Context, run string) {
+			a.announceRun(ctx, agent, limits, run)
+		},
+		view:  func() view { return a.liveView(a.progress) },
+		after: after, source: agent.Source,
+	}
+}
+
 // driveWork drives the run that begin begins, and concludes it.
 func driveWork(ctx context.Context, a *app, d *driving, w *work, after uint64, begin begin) (int, error) {
-	result, err := a.drive(ctx, d, w.agent, w.limits, after, func(ctx context.Context) (*engine.Handle, error) {
+	if w.limits == (pawl.Limits{}) { // the run is new
+		limits, err := ceilings(w.agent)
+		if err != nil {
+			w.drop()
+			return 0, err
+		}
+		w.limits = limits
+	}
+	result, err := a.drive(ctx, d, a.trip(d, w.agent, w.limits, after, func(ctx context.Context) (*engine.Handle, error) {
 		run, err := begin(ctx)
 		if err == nil && w.begun != nil {
 			w.begun()
 		}
 		return run, err
-	})
+	}))
 	if err != nil {
 		w.drop()
 		return 0, w.spent(err)

@@ -84,14 +84,11 @@ func reviewChange(ctx context.Context, a *app, v *reviewing, what, dir string) (
 	if err != nil {
 		return 0, err
 	}
-	model, err := a.model(name)
-	if err == nil {
-		err = readyModel(model)
-	}
+	model, err := readyModel(a.model(name))
 	if err != nil {
 		return 0, err
 	}
-	change, err := review.Open(ctx, dir, what, &review.Options{Stdin: a.in, Environ: a.environ})
+	change, err := review.Open(ctx, dir, what, a.in, a.environ)
 	if err != nil {
 		return 0, unlessStopped(ctx, err)
 	}
@@ -107,14 +104,8 @@ func reviewChange(ctx context.Context, a *app, v *reviewing, what, dir string) (
 	if err != nil {
 		return 0, err
 	}
-	limits, err := ceilings(agent)
-	if err != nil {
-		return 0, err
-	}
 	return a.with(ctx, func(j store) (int, error) {
-		w := reviewWork(a, source, agent, v.format)
-		w.limits = limits
-		return driveWork(ctx, a, &v.driving, w, 0, func(ctx context.Context) (*engine.Handle, error) {
+		return driveWork(ctx, a, &v.driving, reviewWork(a, source, agent, v.format), 0, func(ctx context.Context) (*engine.Handle, error) {
 			return a.engine(j, &v.driving, agent).Start(ctx, agent, change.Input(), &engine.StartOptions{Labels: set.labels})
 		})
 	})
@@ -159,28 +150,13 @@ func reopenReview(a *app, source review.Source, s *pawl.State, r remake) (*work,
 		return nil, err
 	}
 	model, err := a.model(source.Model)
-	if err == nil && !r.declared {
-		err = readyModel(model)
+	if !r.declared {
+		model, err = readyModel(model, err)
 	}
 	if err != nil {
 		return nil, err
 	}
 	return reviewWork(a, source, reviewAgent(source, model, s.Limits(), p.Format), p.Format), nil
-}
-
-// lateReview prints the report of a review that succeeded, for one that was killed before
-// it was printed. late is false for any other run.
-func lateReview(ctx context.Context, a *app, s *pawl.State) (code int, late bool, err error) {
-	source, isReview, err := review.ParseSource(s.Declaration().Source)
-	if err != nil || !isReview {
-		return 0, false, nil
-	}
-	w, err := reopenReview(a, source, s, remake{declared: true})
-	if err != nil {
-		return 0, true, err
-	}
-	code, err = w.conclude(ctx, s.Result())
-	return code, true, err
 }
 
 // concludeReview prints what a run found.

@@ -95,7 +95,7 @@ func (a *app) root() *cobra.Command {
 	group("run", "Run:", runCommand(a), askCommand(a), chatCommand(a), fixCommand(a), reproCommand(a), reviewCommand(a), refactorCommand(a), resumeCommand(a), forkCommand(a), sayCommand(a), cancelCommand(a))
 	group("look", "Look:", runsCommand(a), showCommand(a), eventsCommand(a), explainCommand(a), waitCommand(a), modelsCommand(a), budgetsCommand(a))
 	group("decide", "Decide:", approveCommand(a), denyCommand(a), answerCommand(a), submitCommand(a), settleCommand(a))
-	group("serve", "Serve:", serveCommand(a), workerCommand(a), mcpCommand(a), doctorCommand(a), upgradeCommand(a))
+	group("serve", "Serve:", serveCommand(a), workerCommand(a), mcpCommand(a), acpCommand(a), doctorCommand(a), upgradeCommand(a))
 	group("keep", "Keep:", gcCommand(a), backupCommand(a), exportCommand(a), importCommand(a))
 	group("develop", "Develop:", initCommand(a), checkCommand(a), replayCommand(a), recordCommand(a), evalCommand(a), schemaCommand(a), docsCommand(a), versionCommand(a))
 	root.SetHelpCommandGroupID("develop")
@@ -115,7 +115,6 @@ func (a *app) root() *cobra.Command {
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	describe(root)
-	a.completions(root)
 	return root
 }
 

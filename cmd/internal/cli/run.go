@@ -5,14 +5,15 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/internal/wire"
 	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/spec"
 	"github.com/pawl-run/pawl/workflow"
@@ -77,16 +78,16 @@ func runSpec(ctx context.Context, a *app, d *driving, file string, rest []string
 	if err != nil {
 		return 0, err
 	}
-	input := s.Input
+	input := s.Input.Text
 	if len(o.Files) == 0 {
-		if o.Files, err = attached(s.Files); err != nil {
+		if o.Files, err = attached(s.Input.Files); err != nil {
 			return 0, err
 		}
 	}
 	switch flow, ok := agent.Loop.(*workflow.Loop); {
 	case len(rest) == 0 && len(o.Files) > 0: // whose files may be all there is to say
 	case !ok || flow.Asked() || len(rest) > 0:
-		if input, err = a.input(ctx, rest, s.Input); err != nil {
+		if input, err = a.input(ctx, rest, s.Input.Text); err != nil {
 			return 0, err
 		}
 	}
@@ -101,17 +102,9 @@ func runSpec(ctx context.Context, a *app, d *driving, file string, rest []string
 		return queueRun(ctx, a, agent, input, o, on)
 	}
 	return a.with(ctx, func(j store) (int, error) {
-		limits, err := ceilings(agent)
-		if err != nil {
-			return 0, err
-		}
-		w := &work{agent: agent, limits: limits, drop: func() {}, conclude: func(ctx context.Context, r pawl.Result) (int, error) {
+		w := &work{agent: agent, drop: func() {}, conclude: func(ctx context.Context, r pawl.Result) (int, error) {
 			a.unasked(played, r)
-			code, err := a.conclude(ctx, r)
-			if d.record != nil && err == nil {
-				err = d.record(context.WithoutCancel(ctx), j, r.Run)
-			}
-			return code, err
+			return a.conclude(ctx, r)
 		}}
 		return driveWork(ctx, a, d, w, 0, func(ctx context.Context) (*engine.Handle, error) {
 			return a.engine(j, d, agent).Start(ctx, agent, input, o)
@@ -135,8 +128,8 @@ func loadSpec(file string, o *spec.Options) (*spec.Spec, error) {
 
 // unreadable is the problem of a file that cannot be read. It has no position.
 func unreadable(file string, err error) spec.Problems {
-	if errors.Is(err, syscall.EISDIR) {
-		err = errors.New("this is a directory; name a file")
+	if at, ok := errors.AsType[*fs.PathError](err); ok {
+		file = at.Path // of a directory its agent.yaml
 	}
 	return spec.Problems{{File: file, Message: bare(err).Error()}}
 }
@@ -231,7 +224,7 @@ func (con *console) stdin(ctx context.Context) (string, error) {
 		if len(r.data) > mostInput {
 			return "", misuse("standard input has more than %d MiB", mostInput>>20)
 		}
-		return strings.TrimSuffix(strings.TrimSuffix(string(r.data), "\n"), "\r"), r.err
+		return strings.TrimSuffix(strings.TrimSuffix(string(wire.Unmarked(r.data)), "\n"), "\r"), r.err
 	case <-ctx.Done():
 		return "", context.Cause(ctx)
 	}

@@ -50,8 +50,8 @@ func runsCommand(a *app) *cobra.Command {
 			return 0, err
 		}
 		f.Query = q
-		return a.withRuns(ctx, func(j store) (int, error) {
-			return 0, a.printRuns(list(ctx, j, f))
+		return a.reading(ctx, func(j pawl.Journal) (int, error) {
+			return 0, a.printRuns(a.list(ctx, j, f))
 		})
 	})
 	c.Flags().StringVar(&status, "status", "", "only runs of this status; waiting: those that wait for anybody")
@@ -84,9 +84,12 @@ func moment(flag, text string) (time.Time, error) {
 }
 
 // list finds the runs that a filter selects.
-func list(ctx context.Context, j pawl.Journal, f runs.Filter) iter.Seq2[client.RunLine, error] {
-	if r, ok := j.(*remote); ok {
-		return r.lines(ctx, f)
+func (a *app) list(ctx context.Context, j pawl.Journal, f runs.Filter) iter.Seq2[client.RunLine, error] {
+	if q := f.Query; a.far != nil {
+		return a.far.Runs(ctx, client.Query{
+			Status: f.Status, Waiting: f.Waiting, Agent: q.Agent, Loop: q.Loop, Labels: q.Labels, Thread: q.Thread, Search: f.Search,
+			Since: q.Since, Until: q.Until, Children: f.Children, Max: q.Max,
+		})
 	}
 	return func(yield func(client.RunLine, error) bool) {
 		queue := runs.Positions{Journal: j}

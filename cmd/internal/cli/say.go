@@ -8,13 +8,12 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/runs"
-	"github.com/pawl-run/pawl/server/client"
 )
 
 func sayCommand(a *app) *cobra.Command {
 	after := false
 	c := a.command("say RUN TEXT [flags]", "Send a message to a run, which it reads before its next model call", cobra.ExactArgs(2), func(ctx context.Context, args []string) (int, error) {
-		return a.onRun(ctx, args[0], func(j store, h pawl.Head) (int, error) { return sayTo(ctx, a, j, h, args[1], after) })
+		return a.onRun(ctx, args[0], func(j pawl.Journal, h pawl.Head) (int, error) { return sayTo(ctx, a, j, h, args[1], after) })
 	})
 	c.Long = "Send a message to a run that runs or waits, in any process. The model reads it before its next call, after\nthe results of the calls in progress; with --after when it would be done, and goes on. A message does not\nresume a run that is suspended: it reads the message when it is resumed."
 	c.Example = "  pawl say last \"Only the files under src, please\"\n  pawl say last \"And write a summary\" --after"
@@ -22,17 +21,14 @@ func sayCommand(a *app) *cobra.Command {
 	return remotely(c)
 }
 
-func sayTo(ctx context.Context, a *app, j store, h pawl.Head, text string, after bool) (int, error) {
+func sayTo(ctx context.Context, a *app, j pawl.Journal, h pawl.Head, text string, after bool) (int, error) {
+	driven := runs.Owned(h.Lease) // also while it asks somebody here
 	h, err := runs.Tell(ctx, j, h, func(ctx context.Context, run string) error {
-		if r, ok := j.(*remote); ok {
-			_, err := r.Say(ctx, run, client.SayRun{Text: text, After: after, By: engine.Self().User})
-			return err
-		}
-		s, err := engine.Load(ctx, j, run)
+		to, err := a.deskOf(ctx, j, run)
 		if err != nil {
 			return err
 		}
-		return engine.New(j, a.options(s.Declaration().Source)).Say(ctx, run, engine.Self().User, text, &engine.SayOptions{After: after})
+		return to.Say(ctx, run, engine.Self().User, text, &engine.SayOptions{After: after})
 	})
 	if err != nil {
 		return 0, refused(err)
@@ -42,7 +38,7 @@ func sayTo(ctx context.Context, a *app, j store, h pawl.Head, text string, after
 		if after {
 			when = "when it would be done"
 		}
-		if h.Status != pawl.StatusRunning {
+		if !driven && !runs.Owned(h.Lease) {
 			when += ", once it is resumed"
 		}
 		a.sayf("run %s reads the message %s", h.Run, when)

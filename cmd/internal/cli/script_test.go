@@ -26,6 +26,10 @@ import (
 
 // TestMain lets the test binary be pawl itself, and the programs that its tools run.
 func TestMain(m *testing.M) {
+	// A short process collects no garbage that its end does not collect.
+	if err := os.Setenv("GOGC", "400"); err != nil {
+		panic(err)
+	}
 	// Scripts mostly wait for processes.
 	if err := flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))); err != nil {
 		panic(err)
@@ -190,6 +194,7 @@ func scripts(dir string) testscript.Params {
 		Condition:           clouded,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("XDG_STATE_HOME", filepath.Join(e.WorkDir, "state"))
+			e.Setenv("HOME", filepath.Join(e.WorkDir, "home"))
 			for _, name := range []string{"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "PAWL_MODEL", "PAWL_DATABASE", "PAWL_TOKEN"} {
 				e.Setenv(name, "")
 			}
@@ -208,7 +213,9 @@ func scripts(dir string) testscript.Params {
 				cache = filepath.Join(dir, "go-build")
 			}
 			e.Setenv("GOCACHE", cache)
+			e.Setenv("GOFLAGS", "-vet=off -trimpath") // copies share what is built, and what vet says is no part of most
 			e.Setenv("GORACE", os.Getenv("GORACE"))
+			e.Setenv("GOGC", os.Getenv("GOGC"))
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
@@ -299,7 +306,11 @@ func advised(ts *testscript.TestScript, _ bool, args []string) {
 func until(ts *testscript.TestScript, neg bool, args []string) {
 	re := regexp.MustCompile("(?m)" + args[0])
 	if neg || !soon(func() bool {
-		return ts.Exec(args[1], args[2:]...) == nil && re.MatchString(ts.ReadFile("stdout"))
+		if ts.Exec(args[1], args[2:]...) == nil && re.MatchString(ts.ReadFile("stdout")) {
+			return true
+		}
+		time.Sleep(100 * time.Millisecond) // a process costs more than a look at a file
+		return false
 	}) {
 		ts.Fatalf("stdout does not come to match %s", args[0])
 	}

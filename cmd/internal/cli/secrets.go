@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"slices"
@@ -16,7 +17,7 @@ import (
 
 // ownKeys are our own variables. Tools do not get them but may still find them, for
 // example in the process list of their user.
-var ownKeys = []string{"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "PAWL_TOKEN", "PAWL_MCP_KEY"}
+var ownKeys = []string{"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "PAWL_TOKEN", "PAWL_LINK_KEY", "PAWL_MCP_KEY"}
 
 // leastKey is the least length of a secret value. Users of local models set short
 // words as keys, and such words occur in many texts.
@@ -84,9 +85,10 @@ func budgets(source string) []budget.Budget {
 func (con *console) hooks(d pawl.Declaration) (all []engine.Hook) {
 	for _, h := range spec.HooksOf(d.Source) {
 		switch {
-		case h.Name == "retry":
-			all = append(all, hook.Retry(h.Attempts, nil))
-		case h.JSON:
+		case h.Retry != nil:
+			all = append(all, hook.Retry(cmp.Or(h.Retry.Attempts, 3), nil))
+		case h.Log == nil:
+		case h.Log.Format == "json":
 			all = append(all, hook.Records(slog.New(slog.NewJSONHandler(con.err, nil)), nil))
 		case !con.quiet:
 			all = append(all, hook.Log(slog.New(slog.NewTextHandler(con.err, nil)), nil))

@@ -33,6 +33,7 @@ type service struct {
 	most      uint
 	resume    bool
 	verbose   bool
+	grace     time.Duration
 }
 
 func serveCommand(a *app) *cobra.Command {
@@ -44,7 +45,7 @@ func serveCommand(a *app) *cobra.Command {
 	c.Flags().StringVar(&s.tokenFile, "token-file", "", "a file with the bearer token, or with lines of TOKEN NAME SCOPES [KEY=VALUE…] (default: $PAWL_TOKEN, else one is generated and printed)")
 	c.Flags().StringArrayVar(&s.hosts, "host", nil, "a host `NAME` that requests may use, such as runs.example.org; may be repeated")
 	c.Flags().StringVar(&s.public, "public-url", "", "the URL of the server for people, for links in webhooks (default: the listening address)")
-	c.Flags().StringVar(&s.linkKey, "link-key", "", "a file with the key that signs links to approvals, created if missing (default: next to the database or in the user's state directory)")
+	c.Flags().StringVar(&s.linkKey, "link-key", "", "a file with the key that signs links to approvals and log-ins, created if missing (default: $PAWL_LINK_KEY, else next to the database or in the user's state directory)")
 	c.Flags().StringVar(&s.metrics, "metrics", "", "also listen at this address, as :9090, for Prometheus and probes: /metrics, /healthz and /readyz, without a token")
 	c.Flags().BoolVar(&s.a2a, "a2a", false, "also serve the agents over the Agent2Agent protocol (A2A 1.0), at /a2a and /a2a/v1")
 	s.retention.flags(c.Flags())
@@ -52,6 +53,7 @@ func serveCommand(a *app) *cobra.Command {
 	c.Flags().BoolVar(&s.resume, "resume", false, "resume the runs of these agents that an earlier server paused")
 	c.Flags().UintVar(&s.most, "max-runs", 0, "drive at most this many runs at once; a request for one more gets 429 with Retry-After (default: no limit)")
 	s.caps.flags(c.Flags())
+	c.Flags().DurationVar(&s.grace, "grace", 20*time.Second, "after a signal, how long model calls in progress may go on before their runs are paused")
 	c.Flags().BoolVar(&s.verbose, "verbose", false, "log every request")
 	c.MarkFlagsMutuallyExclusive("addr", "socket")
 	s.flag(c, "model", "effort", "limit", "label", "policy", "parking")
@@ -61,6 +63,9 @@ func serveCommand(a *app) *cobra.Command {
 func serveRuns(ctx context.Context, a *app, s *service, args []string) (int, error) {
 	if err := s.parks("a server"); err != nil {
 		return 0, err
+	}
+	if s.grace < 0 {
+		return 0, misuse("--grace is %v; it must not be negative", s.grace)
 	}
 	if _, _, err := net.SplitHostPort(s.address); err != nil {
 		return 0, misuse("--addr is %q; write an address with a port, such as 127.0.0.1:8080", s.address)
@@ -97,7 +102,7 @@ func serveRuns(ctx context.Context, a *app, s *service, args []string) (int, err
 		if err != nil {
 			return 0, err
 		}
-		protocol, err := s.protocol(h, public)
+		protocol, err := s.protocol(h)
 		if err != nil {
 			return 0, err
 		}
@@ -110,7 +115,7 @@ func serveRuns(ctx context.Context, a *app, s *service, args []string) (int, err
 		if err != nil {
 			return 0, err
 		}
-		served, err := server.New(j, h, keys, &server.Options{Triggers: triggers, UI: ui.Handler(), MaxRuns: int(s.most), MaxPerAgent: int(s.perAgent), MaxPerTenant: int(s.perTenant), Metrics: a.scraped(), Hosts: s.hosts, Secure: strings.HasPrefix(strings.ToLower(s.public), "https://"), LinkKey: key, Rests: rests, A2A: protocol, Log: h.log, Place: s.place(listener)})
+		served, err := server.New(j, h, keys, &server.Options{Triggers: triggers, UI: ui.Handler(), MaxRuns: int(s.most), MaxPerAgent: int(s.perAgent), MaxPerTenant: int(s.perTenant), Metrics: a.scraped(), Hosts: s.hosts, Secure: strings.HasPrefix(strings.ToLower(s.public), "https://"), LinkKey: key, Rests: rests, Public: public, A2A: protocol, Log: h.log, Place: s.place(listener)})
 		if err != nil {
 			return 0, refused(err)
 		}

@@ -5,19 +5,17 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-
-	"github.com/pawl-run/pawl/server"
 )
 
-// protocol configures the Agent2Agent protocol; nil: it is not served.
-func (s *service) protocol(h *serveHost, public string) (*server.A2A, error) {
+// protocol is the agent that the Agent2Agent protocol means by default; empty: it is not served.
+func (s *service) protocol(h *serveHost) (string, error) {
 	switch {
 	case !s.a2a:
-		return nil, nil
+		return "", nil
 	case len(h.served) == 0:
-		return nil, misuse("--a2a serves agents, and there are none; name their specs")
+		return "", misuse("--a2a serves agents, and there are none; name their specs")
 	}
-	return &server.A2A{Agent: h.served[0].about.Name, Public: public}, nil
+	return h.served[0].about.Name, nil
 }
 
 // keepFile reads a file that only the user can read, and creates it if it is missing.

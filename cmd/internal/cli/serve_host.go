@@ -21,6 +21,7 @@ import (
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/internal/redact"
+	"github.com/pawl-run/pawl/internal/wire"
 	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/runs/worker"
 	"github.com/pawl-run/pawl/server"
@@ -72,6 +73,14 @@ func (s *servedAgent) title() string {
 	return s.about.Name + "@" + s.about.Version
 }
 
+// ready is its work, if its models have their keys.
+func (s *servedAgent) ready() (worker.Work, error) {
+	if len(s.missing) > 0 {
+		return worker.Work{}, unready(s.about.Name, s.missing)
+	}
+	return s.work, nil
+}
+
 // hosting reads the specs to serve, and reports all of their problems.
 func hosting(a *app, s *service, args []string) (*serveHost, error) {
 	set, err := s.settings()
@@ -82,21 +91,14 @@ func hosting(a *app, s *service, args []string) (*serveHost, error) {
 	if h.dir, err = os.Getwd(); err != nil {
 		return nil, err
 	}
-	files, err := specFiles(args)
+	files, specs, err := a.loadSpecs(args, *h.options(nil))
 	if err != nil {
 		return nil, err
 	}
 	var problems spec.Problems
 	of := map[string]string{}
-	for _, file := range files {
-		made, err := loadSpec(file, h.options(a.registry()))
-		if bad, ok := errors.AsType[spec.Problems](err); ok {
-			problems = append(problems, bad...)
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
+	for i, made := range specs {
+		file := files[i]
 		if other, twice := of[made.Name+"@"+made.Version]; twice {
 			problems = append(problems, spec.Problem{File: file, Line: 1, Column: 1, Message: fmt.Sprintf("the name %[2]q is already used by %[1]s (rename one of them, or give each a version of its own)", other, made.Name)})
 		}
@@ -121,6 +123,24 @@ func hosting(a *app, s *service, args []string) (*serveHost, error) {
 
 func (h *serveHost) options(r *spec.Registry) *spec.Options {
 	return &spec.Options{Registry: r, Model: h.service.model, Effort: h.service.effort, Limits: h.limits}
+}
+
+// loadSpecs reads the specs in files and directories, and reports the problems of all of them.
+func (a *app) loadSpecs(args []string, o spec.Options) (files []string, specs []*spec.Spec, err error) {
+	if files, err = specFiles(args); err != nil {
+		return nil, nil, err
+	}
+	var problems spec.Problems
+	for _, file := range files {
+		o.Registry = a.registry()
+		s, err := loadSpec(file, &o)
+		bad, _ := errors.AsType[spec.Problems](err) // it is no other
+		specs, problems = append(specs, s), append(problems, bad...)
+	}
+	if len(problems) > 0 {
+		return nil, nil, problems
+	}
+	return files, specs, nil
 }
 
 // specFiles expands the arguments: files, and the specs in directories.
@@ -159,7 +179,7 @@ var aName = regexp.MustCompile(`(?m)^["']?(name|type)["']?[ \t]*:|\A\s*\{(?s:.*)
 // and lists of tools are in the directory, too. Unreadable files are reported later.
 func named(file string) bool {
 	text, err := os.ReadFile(file)
-	return err != nil || aName.Match(text)
+	return err != nil || aName.Match(wire.Unmarked(text))
 }
 
 // open makes the agents.
@@ -181,11 +201,11 @@ func (h *serveHost) open(ctx context.Context, j store) error {
 			return refused(err)
 		}
 		d := m.Declaration()
-		about := client.Agent{Name: agent.Name, Version: agent.Version, Description: made.Description, Model: d.Model.Name, Loop: d.Loop, Tools: []string{}, Input: made.Input, Spec: h.digests[i]}
+		about := client.Agent{Name: agent.Name, Version: agent.Version, Description: made.Description, Model: d.ModelInfo.Name, Loop: d.Loop, Tools: []string{}, Input: made.Input.Text, Spec: h.digests[i]}
 		for _, t := range d.Tools {
 			about.Tools = append(about.Tools, t.Name)
 		}
-		h.models[d.Model.Name] = made.ModelName(registry)
+		h.models[d.ModelInfo.Name] = made.ModelName(registry)
 		for _, mate := range team.Of(&agent)[1:] {
 			if mate.Name != agent.Name {
 				about.Team = append(about.Team, mate.Name)
@@ -204,8 +224,14 @@ func (h *serveHost) triggers() (all []server.Trigger, err error) {
 			if t.Webhook != "" && secret == "" {
 				return nil, misuse("the trigger %s of %s: the variable %s is not set; set it to what the sender signs with", t.Webhook, made.Name, t.Secret)
 			}
-			all = append(all, server.Trigger{Agent: made.Name, Cron: t.Cron, Zone: t.Zone, MakeUp: t.MakeUp, Webhook: t.Webhook, Sign: t.Sign, Secret: []byte(secret),
-				When: t.When, Key: t.Key, Signal: t.Signal, Watch: t.Watch, Input: t.Input})
+			zone, err := t.Location()
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, server.Trigger{
+				Agent: made.Name, Cron: t.Cron, Zone: zone, MakeUp: t.Missed == "once", Webhook: t.Webhook, Sign: t.Sign, Secret: []byte(secret),
+				When: t.When, Key: t.Key, Signal: t.Signal, Watch: t.Watch, Input: cmp.Or(t.Start, t.Input),
+			})
 		}
 	}
 	return all, nil
@@ -227,7 +253,7 @@ func (h *serveHost) work(agent pawl.Agent, policy *spec.Policy, made *spec.Spec)
 	agent.Labels = runs.Labels(agent.Labels, h.labels)
 	w := worker.Work{Agent: agent, Engine: h.engine(agent)}
 	if made != nil {
-		w.Input, w.Files, w.Thread = made.Input, made.Files, made.Thread
+		w.Input, w.Files, w.Thread = made.Input.Text, made.Input.Files, made.Thread
 	}
 	if policy != nil {
 		w.Lower = policy.Lower
@@ -247,7 +273,7 @@ func (h *serveHost) engine(agent pawl.Agent) *engine.Engine {
 			}
 		}
 	}
-	o.Approver = h.app.approver(h.service.approvals, agent)
+	o.Approver = h.app.approver(h.service.approvals, infos(agent))
 	o.Patience = -1
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -256,6 +282,7 @@ func (h *serveHost) engine(agent pawl.Agent) *engine.Engine {
 	if before == 0 || len(h.secrets) > before {
 		h.app.recordCalls(&engine.Options{Secrets: h.secrets})
 	}
+	o.Grace = h.service.grace
 	o.Watchers, o.Log, o.Threads = h.app.watchers(true), h.log, &h.threads
 	return engine.New(h.journal, o)
 }
@@ -303,10 +330,8 @@ func (h *serveHost) Start(ctx context.Context, name string, raw json.RawMessage)
 	switch one := h.named(name); {
 	case raw == nil && one == nil:
 		return worker.Work{}, problem(http.StatusUnprocessableEntity, fmt.Sprintf("agent %q does not exist; there is %s", name, h.versions()))
-	case raw == nil && len(one.missing) > 0:
-		return worker.Work{}, unready(name, one.missing)
 	case raw == nil:
-		return one.work, nil
+		return one.ready()
 	case !h.service.specs:
 		return worker.Work{}, problem(http.StatusForbidden, "this server does not accept specs from clients; name one of its agents, or serve with --allow-specs")
 	}
@@ -318,7 +343,7 @@ func (h *serveHost) Start(ctx context.Context, name string, raw json.RawMessage)
 	}
 	made, err := spec.Parse(file, raw, h.options(registry))
 	if problems, ok := errors.AsType[spec.Problems](err); ok {
-		return worker.Work{}, problem(http.StatusUnprocessableEntity, flagged(problems).Error())
+		return worker.Work{}, problem(http.StatusUnprocessableEntity, h.unplaced(flagged(problems).Error()))
 	}
 	if err != nil {
 		return worker.Work{}, err
@@ -328,9 +353,14 @@ func (h *serveHost) Start(ctx context.Context, name string, raw json.RawMessage)
 	}
 	w, err := h.made(ctx, beside, made, registry)
 	if err != nil && codeOf(err) == exitUsage {
-		err = problem(http.StatusUnprocessableEntity, err.Error())
+		err = problem(http.StatusUnprocessableEntity, h.unplaced(err.Error()))
 	}
 	return w, err
+}
+
+// unplaced returns a text for clients, who need not know where the directory of the server is.
+func (h *serveHost) unplaced(text string) string {
+	return strings.ReplaceAll(text, strings.TrimSuffix(h.dir, "/")+"/", "")
 }
 
 // made makes the agent of a spec for one run.
@@ -371,20 +401,14 @@ func (h *serveHost) Again(ctx context.Context, s *pawl.State, fork *server.Chang
 	start, _ := s.Start()
 	for _, one := range h.served {
 		if one.work.Agent.Source == source && start.Parent == "" && change == (server.Change{}) { // a child has inherited policies
-			if len(one.missing) > 0 {
-				return worker.Work{}, unready(one.about.Name, one.missing)
-			}
-			return one.work, nil
+			return one.ready()
 		}
 	}
 	_, _, called := runs.CalledBy(source)
 	if one := h.versioned(s.Declaration()); one != nil && !called && start.Parent == "" && fork == nil {
-		if len(one.missing) > 0 {
-			return worker.Work{}, unready(one.about.Name, one.missing)
-		}
-		w := one.work
+		w, err := one.ready()
 		w.Upgrade = one.upgrade
-		return w, nil
+		return w, err
 	}
 	if _, is, err := copyOf(source); is || err != nil {
 		return worker.Work{}, elsewhere(fmt.Sprintf("run %s works in a copy of a project, which is not here or which this server does not share; on the machine that has it, resume it with: %s", s.Run(), h.app.typed("pawl", "resume", s.Run())))

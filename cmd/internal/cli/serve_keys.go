@@ -6,9 +6,11 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/pawl-run/pawl/internal/wire"
 	"github.com/pawl-run/pawl/server"
 )
 
@@ -18,10 +20,12 @@ const leastToken = 16
 // keys are the accepted tokens: from a file, the environment, or else a generated one,
 // which is also returned in made.
 func (env *environment) keys(s *service) (keys []server.Key, made string, err error) {
-	token := env.getenv("PAWL_TOKEN")
+	token, lines := env.getenv("PAWL_TOKEN"), env.getenv("PAWL_TOKENS")
 	switch {
 	case s.tokenFile != "":
-		keys, err = readKeys(s.tokenFile)
+		keys, err = env.readKeys(s.tokenFile)
+	case lines != "":
+		keys, err = parseKeys("PAWL_TOKENS", lines)
 	case token != "":
 		keys = []server.Key{{Token: token}}
 	default:
@@ -45,9 +49,8 @@ func (env *environment) keys(s *service) (keys []server.Key, made string, err er
 	return keys, made, nil
 }
 
-// readKeys reads a file of tokens: either a single token, or lines with a token, its
-// name, its scopes, and the labels of the runs it may access.
-func readKeys(file string) ([]server.Key, error) {
+// readKeys reads a file of tokens.
+func (env *environment) readKeys(file string) ([]server.Key, error) {
 	info, err := os.Stat(file)
 	var text []byte
 	if err == nil {
@@ -59,13 +62,18 @@ func readKeys(file string) ([]server.Key, error) {
 	if err != nil {
 		return nil, err
 	}
-	if info.Mode().IsRegular() && info.Mode().Perm()&0o077 != 0 {
+	if info.Mode().IsRegular() && info.Mode().Perm()&0o077 != 0 && !env.credential(file, info) {
 		return nil, misuse("--token-file %s can be read or written by others (its mode is %03o): chmod 600 %[1]s", file, info.Mode().Perm())
 	}
-	var keys []server.Key
+	return parseKeys("--token-file "+file, string(wire.Unmarked(text)))
+}
+
+// parseKeys parses either a single token, or lines with a token, its name, its scopes, and the
+// labels of the runs it may access. from says where the text is.
+func parseKeys(from, text string) (keys []server.Key, err error) {
 	alone := false
 	n := 0
-	for line := range strings.Lines(string(text)) {
+	for line := range strings.Lines(text) {
 		n++
 		fields := strings.Fields(line)
 		if len(fields) == 0 || strings.HasPrefix(fields[0], "#") {
@@ -76,32 +84,39 @@ func readKeys(file string) ([]server.Key, error) {
 		case 1:
 			alone = true
 		case 2:
-			return nil, misuse("--token-file %s:%d: write TOKEN NAME SCOPES [KEY=VALUE…], such as SCOPES read,run,decide", file, n)
+			return nil, misuse("%s:%d: write TOKEN NAME SCOPES [KEY=VALUE…], such as SCOPES read,run,decide", from, n)
 		default:
 			key.Name, key.Scopes = fields[1], []server.Scope{}
 			for name := range strings.SplitSeq(fields[2], ",") {
 				var scope server.Scope
 				if err := scope.UnmarshalText([]byte(name)); err != nil {
-					return nil, misuse("--token-file %s:%d: %w", file, n, err)
+					return nil, misuse("%s:%d: %w", from, n, err)
 				}
 				key.Scopes = append(key.Scopes, scope)
 			}
 			if key.Labels, err = parseLabels(fields[3:]); err != nil {
-				return nil, misuse("--token-file %s:%d: write labels as KEY=VALUE behind the scopes", file, n)
+				return nil, misuse("%s:%d: write labels as KEY=VALUE behind the scopes", from, n)
 			}
 		}
 		keys = append(keys, key)
 	}
 	for i, k := range keys {
 		if slices.ContainsFunc(keys[:i], func(o server.Key) bool { return o.Token == k.Token }) {
-			return nil, misuse("--token-file %s: %s has the same token as another line; give each a token of its own", file, cmp.Or(k.Name, "a line"))
+			return nil, misuse("%s: %s has the same token as another line; give each a token of its own", from, cmp.Or(k.Name, "a line"))
 		}
 	}
 	switch {
 	case len(keys) == 0:
-		return nil, misuse("--token-file %s contains no token", file)
+		return nil, misuse("%s contains no token", from)
 	case alone && len(keys) > 1:
-		return nil, misuse("--token-file %s: with several tokens each needs a name and scopes: TOKEN NAME SCOPES [KEY=VALUE…]", file)
+		return nil, misuse("%s: with several tokens each needs a name and scopes: TOKEN NAME SCOPES [KEY=VALUE…]", from)
 	}
 	return keys, nil
+}
+
+// credential reports whether a file is a credential of systemd, which since version 254 gives the
+// service's user access by an access control list. Its mask shows as the rights of the group.
+func (env *environment) credential(file string, info fs.FileInfo) bool {
+	dir := env.getenv("CREDENTIALS_DIRECTORY")
+	return dir != "" && filepath.Dir(filepath.Clean(file)) == filepath.Clean(dir) && info.Mode().Perm()&0o037 == 0
 }

@@ -55,6 +55,11 @@ func (a *app) connect(ctx context.Context, s spec.MCPServer) ([]pawl.Tool, func(
 	if err != nil {
 		return nil, nil, err
 	}
+	for _, line := range server.Notes() {
+		if !a.quiet {
+			a.sayf("%s", line)
+		}
+	}
 	return server.Tools(), server.Close, nil
 }
 
@@ -69,7 +74,7 @@ func (env *environment) credentials(s spec.MCPServer) (*mcp.HTTPOptions, error) 
 			return nil, err
 		}
 		how := &mcp.OAuth{
-			ClientID: o.Client, Credentials: o.Credentials, Tokens: tokens, Key: key, Login: "pawl mcp SPEC --login " + s.Name,
+			ClientID: o.Client, Credentials: o.Grant == spec.ClientCredentials, Tokens: tokens, Key: key, Login: "pawl mcp SPEC --login " + s.Name,
 			Seen: func(token string) { env.learned.Add(s.Name+"-token", token) },
 		}
 		if o.Secret != "" {
@@ -90,7 +95,7 @@ func login(ctx context.Context, a *app, file, name string) (int, error) {
 		return 0, err
 	}
 	server, ok := s.MCPServer(name)
-	if !ok || server.OAuth == nil || server.OAuth.Credentials {
+	if !ok || server.OAuth == nil || server.OAuth.Grant == spec.ClientCredentials {
 		return 0, misuse("--login: %s has no MCP server %s that a person authorises; one has auth: {oauth: true}", file, name)
 	}
 	how, err := a.credentials(server)

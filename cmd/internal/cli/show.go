@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -23,9 +22,9 @@ func showCommand(a *app) *cobra.Command {
 	effective, spent := false, false
 	c := a.command("show RUN [flags]", "Show the status and result of a run", cobra.ExactArgs(1),
 		func(ctx context.Context, args []string) (int, error) {
-			return a.onRun(ctx, args[0], func(j store, h pawl.Head) (int, error) {
+			return a.onRun(ctx, args[0], func(j pawl.Journal, h pawl.Head) (int, error) {
 				if effective {
-					return 0, a.showSpec(ctx, j, h)
+					return 0, a.showSpec(ctx, j, h.Run)
 				}
 				report, err := a.reportOf(ctx, j, h)
 				if err != nil {
@@ -44,27 +43,22 @@ func showCommand(a *app) *cobra.Command {
 				return 0, a.show(report, h, team.TasksOf(s))
 			})
 		})
-	c.Flags().BoolVar(&effective, "spec", false, "show the run's agent as a spec, as far as possible")
+	c.Flags().BoolVar(&effective, "spec", false, "show the spec that the run recorded, and what is in force")
 	c.Flags().BoolVar(&spent, "cost", false, "show what the run's tokens and dollars were spent on")
 	c.MarkFlagsMutuallyExclusive("spec", "cost")
 	return looking(remotely(c))
 }
 
-// showSpec prints the agent of a run as it is in force.
-func (con *console) showSpec(ctx context.Context, j store, h pawl.Head) error {
-	line, err := runs.Lineage(ctx, j, h.Run)
-	if err != nil && !errors.Is(err, pawl.ErrUnknownRun) {
+// showSpec prints what a run recorded of its agent's spec, and what is in force.
+func (con *console) showSpec(ctx context.Context, j pawl.Journal, run string) error {
+	s, err := engine.Load(ctx, j, run)
+	if err != nil {
 		return err
 	}
-	own := len(line) - 1 // without the callers that were deleted
-	if own < 0 {
-		return err
-	}
-	e := spec.Of(line[own], line[:own]...)
 	if con.json {
-		return printJSON(con.out, e)
+		return printJSON(con.out, spec.Of(s))
 	}
-	_, err = io.WriteString(con.out, e.String())
+	_, err = io.WriteString(con.out, spec.Of(s).String())
 	return err
 }
 

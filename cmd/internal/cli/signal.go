@@ -11,6 +11,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/explain"
 	"github.com/pawl-run/pawl/fix/review"
 	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/spec"
@@ -35,45 +36,70 @@ func (p *post) flags(c *cobra.Command) {
 func (p *post) sender() string { return cmp.Or(p.by, engine.Self().User) }
 
 // signalRun signals a run and resumes the run if it should.
-func signalRun(ctx context.Context, a *app, ref string, p *post, say func(j pawl.Journal, to *runs.Addressee) error) (int, error) {
-	return a.onRun(ctx, ref, func(j store, h pawl.Head) (int, error) {
-		said := func(to *runs.Addressee) error {
-			err := say(j, to)
-			if several, ok := errors.AsType[*runs.AmbiguousError](err); ok {
-				return listing(several.Candidates, "several runs under %s have a waiting call %s; name one of them instead of %s:", several.Run, several.Call, several.Run)
-			}
-			if late, ok := errors.AsType[*runs.ConflictError](err); ok && late.Expired {
-				if report, reading := runs.Report(ctx, j, h, a.place()); reading == nil && len(report.Next) > 0 {
-					return fmt.Errorf("%w: %s", err, report.Next[0].Command)
-				}
-			}
-			return err
-		}
-		if r, ok := j.(*remote); ok {
-			return signalRemote(ctx, a, r, p, h, said)
-		}
-		to, err := runs.Address(ctx, j, h.Run, func(s *pawl.State) runs.Sender { return engine.New(j, a.options(s.Declaration().Source)) })
-		if err == nil {
-			err = engine.MarkAnswered(ctx, j, to.Pending)
-		}
-		if err == nil {
-			err = said(to)
-		}
+func signalRun(ctx context.Context, a *app, ref string, p *post, say func(to *runs.Addressee) error) (int, error) {
+	return a.onRun(ctx, ref, func(j pawl.Journal, h pawl.Head) (int, error) {
+		desk, err := a.deskOf(ctx, j, h.Run)
 		if err != nil {
 			return 0, err
+		}
+		to, err := runs.Address(ctx, j, h.Run, func(*pawl.State) runs.Sender { return desk })
+		if err != nil {
+			return 0, err
+		}
+		root, err := runs.Root(ctx, j, h)
+		if err != nil {
+			return 0, err
+		}
+		err = say(to)
+		if several, ok := errors.AsType[*runs.AmbiguousError](err); ok {
+			return 0, listing(several.Candidates, "several runs under %s have a waiting call %s; name one of them instead of %s:", several.Run, several.Call, several.Run)
+		}
+		if late, ok := errors.AsType[*runs.ConflictError](err); ok && late.Expired {
+			if report, reading := runs.Report(ctx, j, h, a.place()); reading == nil && len(report.Next) > 0 {
+				return 0, fmt.Errorf("%w: %s", err, report.Next[0].Command)
+			}
+		}
+		switch far, ok := desk.(*farDesk); {
+		case err != nil:
+			return 0, err
+		case ok:
+			return forwardFar(ctx, a, p, far, root, to.Fresh)
 		}
 		return forward(ctx, a, j, p, to)
 	})
 }
 
+// forwardFar watches the root of a run that got a signal, if the server has resumed it.
+func forwardFar(ctx context.Context, a *app, p *post, desk *farDesk, root pawl.Head, fresh bool) (int, error) {
+	now, err := runs.Head(ctx, a.current(), root.Run)
+	if s := desk.last.Status; err == nil && (now.Seq > root.Seq || s == pawl.StatusRunning || s == pawl.StatusQueued) {
+		code, err := a.driveFar(ctx, &p.driving, root.Seq, func(context.Context) (pawl.Result, error) { return desk.last, nil })
+		if err != nil {
+			err = fmt.Errorf("recorded for run %s, which the server resumes; watching it failed: %w", root.Run, err)
+		}
+		return code, err
+	}
+	var report explain.Report
+	if err == nil {
+		report, err = runs.Report(ctx, a.current(), now, a.place())
+	}
+	if err != nil {
+		return 0, err
+	}
+	if a.recorded(report, fresh); !a.json {
+		return 0, nil
+	}
+	return 0, printJSON(a.out, desk.last)
+}
+
 // sendSignal is [signalRun] for one signal to one call.
 func sendSignal(ctx context.Context, a *app, ref, call string, p *post, s runs.Signal) (int, error) {
-	return signalRun(ctx, a, ref, p, func(_ pawl.Journal, to *runs.Addressee) error { return to.Signal(ctx, call, s) })
+	return signalRun(ctx, a, ref, p, func(to *runs.Addressee) error { return to.Signal(ctx, call, s) })
 }
 
 // forward resumes the root of a run that got a signal, if this user suspended it in this
 // directory, or if the user asks for it; see [runs.Forward].
-func forward(ctx context.Context, a *app, j store, p *post, to *runs.Addressee) (int, error) {
+func forward(ctx context.Context, a *app, j pawl.Journal, p *post, to *runs.Addressee) (int, error) {
 	run, code, resumed := to.State.Run(), 0, false
 	resume := func(ctx context.Context, root pawl.Head) error {
 		s, err := engine.Load(ctx, j, root.Run)

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl/internal/process"
+	"github.com/pawl-run/pawl/internal/testkit/check"
 )
 
 // payments has two Writes, one after the other.
@@ -257,9 +258,7 @@ func lines(file, line string) int {
 
 // Without the directory that the log names, nobody can be sure, and a person is asked.
 func TestKilledBeforeTheCommandElsewhere(t *testing.T) {
-	if testing.Short() {
-		t.Skip("who kills whom is the same under the race detector: -short")
-	}
+	check.SkipShort(t, "who kills whom is the same under the race detector: -short")
 	w := watch(t, "hold", "20s")
 	wrapper, goOn := w.killedBefore()
 	w.release("paid.txt")
@@ -275,6 +274,15 @@ func TestKilledBeforeTheCommandElsewhere(t *testing.T) {
 	if n := lines("paid.txt", "begin"); n != 1 {
 		t.Errorf("it was paid %d times", n)
 	}
+}
+
+// paying starts the run, and returns when it pays.
+func (w *watched) paying() (c *exec.Cmd, wrapper process.Identity) {
+	w.Helper()
+	c = w.begin()
+	w.release("billed.txt")
+	w.until("pay", func() bool { return lines("paid.txt", "begin") == 1 })
+	return c, w.wrapper("c_2")
 }
 
 // killedBefore kills pawl between the intent to pay and the payment, and returns the
@@ -306,10 +314,7 @@ func TestKilledDuringTheCommand(t *testing.T) {
 				t.Skip("who kills whom is the same under the race detector: -short")
 			}
 			w := watch(t, part, "20s")
-			c := w.begin()
-			w.release("billed.txt")
-			w.until("pay", func() bool { return lines("paid.txt", "begin") == 1 })
-			wrapper := w.wrapper("c_2")
+			c, wrapper := w.paying()
 			if when == "killed after" {
 				w.stop(c.Process.Pid)
 			} else {
@@ -335,14 +340,9 @@ func TestKilledDuringTheCommand(t *testing.T) {
 
 // A command has no more time because pawl is dead, even if it is stubborn.
 func TestKilledAndLate(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes the five seconds between SIGTERM and SIGKILL: -short")
-	}
+	check.SkipShort(t, "it takes the five seconds between SIGTERM and SIGKILL: -short")
 	w := watch(t, "stubborn", "3s")
-	c := w.begin()
-	w.release("billed.txt")
-	w.until("pay", func() bool { return lines("paid.txt", "begin") == 1 })
-	wrapper := w.wrapper("c_2")
+	c, wrapper := w.paying()
 	w.kill(c)
 	w.until("its end", func() bool { return w.fate("c_2").Outcome != nil })
 	if e := w.fate("c_2").Outcome; e.Cut != process.Late || e.Signal != "SIGKILL" {
@@ -354,14 +354,9 @@ func TestKilledAndLate(t *testing.T) {
 
 // With the wrapper gone as well nobody can tell, and nothing runs on.
 func TestWrapperKilledToo(t *testing.T) {
-	if testing.Short() {
-		t.Skip("who kills whom is the same under the race detector: -short")
-	}
+	check.SkipShort(t, "who kills whom is the same under the race detector: -short")
 	w := watch(t, "hold", "20s")
-	c := w.begin()
-	w.release("billed.txt")
-	w.until("pay", func() bool { return lines("paid.txt", "begin") == 1 })
-	wrapper := w.wrapper("c_2")
+	c, wrapper := w.paying()
 	pay, err := process.ParseIdentity(w.fate("c_2").Process)
 	if err != nil || !pay.Alive() {
 		t.Fatalf("%v, alive %v", err, pay.Alive())
@@ -386,21 +381,13 @@ func TestWrapperKilledToo(t *testing.T) {
 // to end twice.
 func TestNothingIsLeft(t *testing.T) {
 	w := watch(t, "stubborn", "20s")
-	c := w.begin()
-	w.release("billed.txt")
-	w.until("pay", func() bool { return lines("paid.txt", "begin") == 1 })
-	wrapper := w.wrapper("c_2")
+	c, wrapper := w.paying()
 	w.release("paid.txt")
-	if err := c.Wait(); err != nil {
-		t.Error(err)
-	}
+	must(t, c.Wait())
 	w.over(wrapper, 1)
 
 	w = watch(t, "stubborn", "20s")
-	c = w.begin()
-	w.release("billed.txt")
-	w.until("pay", func() bool { return lines("paid.txt", "begin") == 1 })
-	wrapper = w.wrapper("c_2")
+	c, wrapper = w.paying()
 	pay, err := process.ParseIdentity(w.fate("c_2").Process)
 	must(t, err)
 	for range 2 {

@@ -42,9 +42,8 @@ func TestAskingOnATerminal(t *testing.T) {
 	person, program := terminal(t)
 	seen := &screen{}
 	go func() { _, _ = io.Copy(seen, person) }() // until the terminal is closed
-	if _, err := person.WriteString("y\ny\ny\n"); err != nil {
-		t.Fatal(err)
-	}
+	_, err := person.WriteString("y\ny\ny\n")
+	must(t, err)
 	if !soon(func() bool { return strings.Count(seen.String(), "y") == 3 }) { // the terminal has them, and shows them
 		t.Fatalf("it shows %q", seen)
 	}
@@ -63,9 +62,8 @@ func TestAskingOnATerminal(t *testing.T) {
 	if n := effects(t, "paid.txt"); n != 0 {
 		t.Errorf("paid %d times with what was typed before the question", n)
 	}
-	if _, err := person.WriteString("l\n"); err != nil {
-		t.Fatal(err)
-	}
+	_, err = person.WriteString("l\n")
+	must(t, err)
 	if code := <-done; code != 5 || effects(t, "paid.txt") != 0 {
 		t.Errorf("exit %d, paid %d times\n%s", code, effects(t, "paid.txt"), seen)
 	}
@@ -108,9 +106,8 @@ func TestWorldChangesOnATerminal(t *testing.T) {
 			must(t, os.WriteFile("report.txt", []byte(report), 0o600))
 		}
 		time.Sleep(100 * time.Millisecond) // what is typed before the question is no answer to it
-		if _, err := person.WriteString("y\n"); err != nil {
-			t.Fatal(err)
-		}
+		_, err := person.WriteString("y\n")
+		must(t, err)
 	}
 	if code := <-done; code != 0 || effects(t, "closed.txt") != 1 {
 		t.Errorf("exit %d, closed %d times\n%s", code, effects(t, "closed.txt"), seen)

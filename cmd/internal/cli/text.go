@@ -11,12 +11,19 @@ import (
 	"github.com/pawl-run/pawl/internal/wire"
 )
 
-// oneLine is a text with its white space folded and invisible characters removed, for
+// oneLine is a text with its white space folded and invisible characters escaped, for
 // a person to read only.
-func oneLine(s string) string { return fold(plain(display.Clean(s))) }
+func oneLine(s string) string { return fold(display.Without(display.Visible(s), display.Unseen)) }
 
-// plain removes invisible characters.
-func plain(s string) string { return display.Without(s, display.Unseen) }
+// harmless is a text without its secrets, which are found through invisible characters,
+// and with those escaped.
+func harmless(s string) string {
+	plain := display.Without(display.Clean(s), display.Unseen)
+	if text := redact.Text(plain); text != plain {
+		return fold(text)
+	}
+	return oneLine(s)
+}
 
 func fold(s string) string { return strings.Join(strings.Fields(s), " ") }
 
@@ -30,7 +37,7 @@ func shorten(s string, most int) string {
 
 // gist is a text of a model or a tool for one line. Secrets are removed before the text
 // is cut: half a key is not recognised.
-func gist(s string) string { return shorten(fold(redact.Text(plain(display.Clean(s)))), 160) }
+func gist(s string) string { return shorten(harmless(s), 160) }
 
 // gistJSON is gist for a JSON value; a string is shown as its text.
 func gistJSON(raw json.RawMessage) string {
@@ -40,6 +47,10 @@ func gistJSON(raw json.RawMessage) string {
 	}
 	return gist(string(redact.JSON(raw)))
 }
+
+// pendingJSON shows the arguments of a call that somebody is to decide: each value, cut
+// by itself.
+func pendingJSON(raw json.RawMessage) string { return display.Values(redact.JSON(raw), 120) }
 
 // printJSON writes one document on one line.
 func printJSON(w io.Writer, v any) error {

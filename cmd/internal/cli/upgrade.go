@@ -54,32 +54,20 @@ func (u *upgrading) specs(a *app, args []string) (map[string]string, error) {
 		}
 		return nil, nil
 	}
-	files, err := specFiles(args)
+	files, specs, err := a.loadSpecs(args, spec.Options{})
 	if err != nil {
 		return nil, err
 	}
 	newest, found := map[string]*spec.Spec{}, map[string]string{}
 	var versions []string
-	var problems spec.Problems
-	for _, file := range files {
-		s, err := loadSpec(file, &spec.Options{Registry: a.registry()})
-		if bad, ok := errors.AsType[spec.Problems](err); ok {
-			problems = append(problems, bad...)
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
+	for i, s := range specs {
 		versions = append(versions, strings.TrimSuffix(s.Name+"@"+s.Version, "@"))
 		if u.to != "" && s.Version != u.to {
 			continue
 		}
 		if was := newest[s.Name]; was == nil || newer(s.Version, was.Version) {
-			newest[s.Name], found[s.Name] = s, file
+			newest[s.Name], found[s.Name] = s, files[i]
 		}
-	}
-	if len(problems) > 0 {
-		return nil, problems
 	}
 	if len(found) == 0 {
 		slices.Sort(versions)

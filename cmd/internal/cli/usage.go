@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -14,79 +13,16 @@ import (
 	"github.com/pawl-run/pawl/internal/naming"
 )
 
-// usageText is an error of cobra about the command line, in our words: what is wrong,
-// what would be right, and where to read more.
+// usageText is an error of cobra about the command line, with what would be right and where to
+// read more.
 func usageText(c *cobra.Command, err error) string {
-	text := err.Error()
-	unknown, isUnknown := errors.AsType[*pflag.NotExistError](err)
-	missing, isMissing := errors.AsType[*pflag.ValueRequiredError](err)
-	wrong, isWrong := errors.AsType[*pflag.InvalidValueError](err)
-	syntax, isSyntax := errors.AsType[*pflag.InvalidSyntaxError](err)
-	switch {
-	case isUnknown:
-		name := dashed(unknown.GetSpecifiedName(), unknown.GetSpecifiedShortnames())
-		text = fmt.Sprintf("%s is no flag of %s%s", name, c.CommandPath(), meant(name, flagNames(c)))
-	case isMissing:
-		text = fmt.Sprintf("%s needs a value: %s", flagName(missing.GetFlag()), flagUsage(missing.GetFlag()))
-	case isWrong:
-		text = fmt.Sprintf("%s cannot be %q: %s", flagName(wrong.GetFlag()), wrong.GetValue(), wanted(wrong))
-	case isSyntax:
-		text = fmt.Sprintf("%q is no flag; write --NAME or --NAME=VALUE", syntax.GetSpecifiedFlag())
-	default:
-		if m := together.FindStringSubmatch(text); m != nil {
-			text = flagList(m[1], " and ") + " exclude each other; give one of them"
-		} else if m := oneOf.FindStringSubmatch(text); m != nil {
-			text = "give one of " + flagList(m[1], " and ")
-		} else if m := needed.FindStringSubmatch(text); m != nil {
-			flag := c.Flags().Lookup(m[1])
-			text = fmt.Sprintf("--%s is needed: %s", flag.Name, flagUsage(flag))
-		}
+	hint := ""
+	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok && unknown.GetSpecifiedShortnames() == "" {
+		var names []string
+		c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
+		hint = meant("--"+unknown.GetSpecifiedName(), names)
 	}
-	return fmt.Sprintf("%s; see %s --help", text, c.CommandPath())
-}
-
-// The errors of cobra that have no type.
-var (
-	together = regexp.MustCompile(`none of the others can be; \[(.*)\] were all set$`)
-	oneOf    = regexp.MustCompile(`^at least one of the flags in the group \[(.*)\] is required$`)
-	needed   = regexp.MustCompile(`^required flag\(s\) "([^"]+)"`)
-)
-
-// flagList is names of flags in a sentence.
-func flagList(names, and string) string {
-	return "--" + strings.Join(strings.Fields(names), and+"--")
-}
-
-func dashed(name, shorthands string) string {
-	if shorthands != "" {
-		return "-" + name
-	}
-	return "--" + name
-}
-
-func flagName(f *pflag.Flag) string { return "--" + f.Name }
-
-func flagUsage(f *pflag.Flag) string {
-	_, usage := pflag.UnquoteUsage(f)
-	return usage
-}
-
-// wanted is what a flag takes.
-func wanted(e *pflag.InvalidValueError) string {
-	switch e.GetFlag().Value.Type() {
-	case "bool":
-		return "write true or false"
-	case "int", "uint", "uint64":
-		return "write a whole number"
-	case "duration":
-		return "write a duration, such as 30s or 5m"
-	}
-	return e.Unwrap().Error() // of our own types
-}
-
-func flagNames(c *cobra.Command) (names []string) {
-	c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, flagName(f)) })
-	return names
+	return fmt.Sprintf("%s%s; see %s --help", oneLine(err.Error()), hint, c.CommandPath())
 }
 
 // meant suggests the name that is most similar.

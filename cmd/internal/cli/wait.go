@@ -20,7 +20,7 @@ func waitCommand(a *app) *cobra.Command {
 			if timeout < 0 {
 				return 0, misuse("--timeout is %v; it must not be negative", timeout)
 			}
-			return a.onRun(ctx, args[0], func(j store, h pawl.Head) (int, error) {
+			return a.onRun(ctx, args[0], func(j pawl.Journal, h pawl.Head) (int, error) {
 				return waitFor(ctx, a, j, h, timeout)
 			})
 		})

@@ -43,8 +43,8 @@ func (env *environment) webhookAllow() (hosts []string) {
 // its result; see awaitDeliveries.
 func (a *app) tell(ctx context.Context, source string, r pawl.Result) {
 	hooks := a.webhooks(source)
-	j := a.current()
-	if hooks == nil || j == nil { // or a second signal has closed the journal
+	j, open := a.current().(store) // a server delivers by itself
+	if hooks == nil || !open {     // or a second signal has closed the journal
 		return
 	}
 	out, err := webhook.New(j, webhook.Always(hooks...), &webhook.Options{
@@ -81,7 +81,7 @@ func (con *console) deliver(ctx context.Context, out *webhook.Outbox, r pawl.Res
 }
 
 // deliverOf is tell for a run that a command has ended without driving it.
-func deliverOf(ctx context.Context, a *app, j store, run string) error {
+func deliverOf(ctx context.Context, a *app, j pawl.Journal, run string) error {
 	s, err := engine.Load(ctx, j, run)
 	if err == nil && engine.ParentOf(s) == "" {
 		a.tell(ctx, s.Declaration().Source, s.Result())

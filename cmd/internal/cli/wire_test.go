@@ -24,7 +24,8 @@ func wire(ts *testscript.TestScript, _ bool, args []string) {
 		}
 	}
 	for _, want := range []string{
-		"[0] fails: example.com/sum.TestOf\n", "read-only", "newly fails: example.com/sum.TestZero\n", "passes now: example.com/sum.TestOf\n",
+		"[0] metric -1, open: 1; newly open: example.com/sum.TestOf\n", "read-only", "; newly open: example.com/sum.TestZero\n",
+		"; no longer open: example.com/sum.TestOf, example.com/sum.TestZero\n",
 	} {
 		if !strings.Contains(told, want) {
 			ts.Fatalf("%s: it does not say %q:\n%s", args[0], want, told)

@@ -17,7 +17,7 @@ import (
 // work is an agent with what to do before and after its run.
 type work struct {
 	agent  pawl.Agent
-	limits pawl.Limits          // of the resumed run or the fork
+	limits pawl.Limits          // of the resumed run or the fork; zero: those of the agent
 	how    engine.ResumeOptions // of the same
 	// policy also constrains the agent; nil: none.
 	policy *spec.Policy

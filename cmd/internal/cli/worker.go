@@ -28,7 +28,7 @@ func workerCommand(a *app) *cobra.Command {
 		func(ctx context.Context, args []string) (int, error) { return workRuns(ctx, a, s, args) })
 	c.Flags().IntVar(&s.slots, "slots", worker.DefaultSlots, "drive at most this many runs at once")
 	c.Flags().StringArrayVar(&s.takes, "label", nil, "take only runs with this label, as `KEY=VALUE`; may be repeated")
-	c.Flags().DurationVar(&s.grace, "grace", 10*time.Second, "after a signal, how long runs may go on before they are queued again for another worker")
+	c.Flags().DurationVar(&s.grace, "grace", 20*time.Second, "after a signal, how long runs may go on before they are queued again for another worker")
 	c.Flags().StringVar(&s.on, "on", "", "drive the runs that Temporal dispatches (temporal://HOST:PORT/NAMESPACE) instead of taking them from the database")
 	c.Flags().StringVar(&s.public, "public-url", "", "the URL of the server for people, for links in webhooks (default: no links)")
 	c.Flags().StringVar(&s.linkKey, "link-key", "", "the file with the server's key that signs links to approvals (default: as for pawl serve)")

@@ -151,19 +151,3 @@ func TestSum(t *testing.T) {
 		t.Error("a run that did not take place does not count")
 	}
 }
-
-func TestAgainst(t *testing.T) {
-	before := &Report{Runs: []Run{score("a", "1", 1, "R1", 0, 0, 1), score("a", "2", 1, "R2", 0, 0, 0.5), score("a", "3", 1, "R3", 0, 0, 1), score("a", "4", 1, "R4", 0, 0, 1)}}
-	now := &Report{Runs: []Run{
-		score("a", "1", 1, "S1", 0, 0, 1), score("a", "1", 2, "S2", 0, 0, 0.8), score("a", "2", 1, "S3", 0, 0, 0.9),
-		score("a", "3", 1, "S4", 0, 0, 0.95), score("a", "5", 1, "S5", 0, 0, 1),
-	}}
-	var got []string
-	for _, c := range now.Against(before, 0.05) {
-		got = append(got, c.Case+" "+c.Change+" "+c.Run)
-	}
-	want := []string{"1 worse S2", "2 better S3", "3 same S4", "5 new S5", "4 gone "}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
-}

@@ -16,6 +16,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 
+	"github.com/pawl-run/pawl/internal/wire"
 	"github.com/pawl-run/pawl/spec"
 )
 
@@ -64,7 +65,7 @@ func Read(path string) (*File, error) {
 	}
 	r := &reader{path: path}
 	f := &File{Path: path}
-	node := r.parse(path, 0, data)
+	node := r.parse(path, 0, wire.Unmarked(data))
 	if node == nil || !r.decode(path, 0, node, f) {
 		return nil, r.problems
 	}
@@ -230,7 +231,7 @@ func (r *reader) cases(f *File) {
 			r.at(r.path, 0, n, "cases %s: %s", n.Value, unreadable(path, err).Message)
 			return
 		}
-		for i, line := range bytes.Split(data, []byte("\n")) {
+		for i, line := range bytes.Split(wire.Unmarked(data), []byte("\n")) {
 			if len(bytes.TrimSpace(line)) == 0 {
 				continue
 			}

@@ -113,9 +113,9 @@ func (m *Writer) flush() {
 	m.out.Reset()
 }
 
-// clean removes what must not reach a terminal.
+// clean removes or escapes what must not reach a terminal.
 func clean(line []byte) string {
-	return display.Without(display.Clean(string(line)), display.Unseen)
+	return display.Without(display.Visible(string(line)), display.Unseen)
 }
 
 var (

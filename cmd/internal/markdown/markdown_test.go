@@ -48,7 +48,7 @@ var rows = []struct{ name, text, want string }{
 	{"wide table", "|a|b|\n|-|-|\n|one two three four|five|", "|a|b|\n|-|-|\n|one two three\nfour|five|\n"},
 	{"no table", "| a\nb", "| a\nb\n"},
 	{"entities", "a &lt; b &amp; c", "a < b & c\n"},
-	{"hostile", "a\x1b[31mb \x1b]0;t\x07c &#27;[2J\u202e\u200b `\x1b[1m`", "ab c [2J ``\n"},
+	{"hostile", "a\x1b[31mb \x1b]0;t\x07c &#27;[2J\u202e\u200b `\x1b[1m`", "ab c [2J\\u202e\\u200b\n``\n"},
 	{"letters", "für 日本語 und é", "für 日本語 und é\n"},
 }
 

@@ -37,15 +37,11 @@ var kinds = map[string]func() any{
 // Every manifest is one of its type, field by field, and they fit together.
 func TestKubernetes(t *testing.T) {
 	built, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), "../../kubernetes")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	all := map[string]any{}
 	for _, r := range built.Resources() {
 		text, err := r.AsYAML()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		typed := kinds[r.GetKind()]
 		if typed == nil {
 			t.Fatalf("%s: no type for it here", r.CurId())
@@ -134,13 +130,9 @@ func selects(t *testing.T, s *meta.LabelSelector, of map[string]string) bool {
 func TestCompose(t *testing.T) {
 	for profile, want := range map[string][]string{"": {"postgres", "server", "worker"}, "temporal": {"postgres", "server", "temporal", "temporal-ui", "temporal-worker", "worker"}} {
 		o, err := cli.NewProjectOptions([]string{"../../compose.yaml"}, cli.WithEnv([]string{"PAWL_PASSWORD=secret", "PAWL_TOKEN=0123456789abcdef"}), cli.WithProfiles(strings.Fields(profile)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		p, err := o.LoadProject(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		names := p.ServiceNames()
 		if slices.Sort(names); !slices.Equal(names, want) {
 			t.Errorf("profile %q has %q", profile, names)
@@ -202,25 +194,26 @@ func TestUnits(t *testing.T) {
 		t.Skip(err)
 	}
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	dir := t.TempDir()
 	for _, file := range files {
 		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		// The program need not be installed here.
 		unit := filepath.Join(dir, strings.Replace(filepath.Base(file), "@.", "@1.", 1))
-		if err := os.WriteFile(unit, []byte(strings.ReplaceAll(string(text), "/usr/local/bin/pawl", self)), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(unit, []byte(strings.ReplaceAll(string(text), "/usr/local/bin/pawl", self)), 0o600))
 		for _, args := range [][]string{{"verify", "--man=no", "--recursive-errors=no", unit}, {"security", "--offline=yes", "--threshold=50", unit}} {
 			out, err := exec.Command("systemd-analyze", args...).CombinedOutput()
 			if err != nil || args[0] == "verify" && len(out) > 0 {
 				t.Errorf("%s: %s", fmt.Sprint(args), out)
 			}
 		}
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -18,12 +18,9 @@ func Compare(before, after Report) Delta {
 	var d Delta
 	was, is := index(before), index(after)
 	for _, f := range before.Failures {
-		switch {
-		case is.open[f.ID]:
-			d.Still = append(d.Still, f.ID)
-		case is.fine(f, before):
+		if !is.open[f.ID] && is.fine(f, before) {
 			d.Fixed = append(d.Fixed, f.ID)
-		default:
+		} else {
 			d.Still = append(d.Still, f.ID)
 		}
 	}

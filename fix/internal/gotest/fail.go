@@ -80,16 +80,9 @@ func (s *stream) judge(p *pkg, claimed map[string]bool) []Failure {
 			}
 		}
 	}
-	folded := map[string]bool{}
 	for _, t := range p.order {
-		if t.status == StatusFail {
-			for up := parent(t.name); up != ""; up = parent(up) {
-				folded[up] = true
-			}
-		}
-	}
-	for _, t := range p.order {
-		if t.status != StatusFail || folded[t.name] || blamed[t.name] {
+		folded := func(o *test) bool { return o.status == StatusFail && strings.HasPrefix(o.name, t.name+"/") }
+		if t.status != StatusFail || blamed[t.name] || slices.ContainsFunc(p.order, folded) {
 			continue
 		}
 		lines, kind := t.out.lines(), KindTest
@@ -159,13 +152,5 @@ func parent(name string) string {
 }
 
 func (p *pkg) hasSubtests(name string) bool {
-	if p.parents == nil { // the stream has ended
-		p.parents = map[string]bool{}
-		for n := range p.tests {
-			for up := parent(n); up != ""; up = parent(up) {
-				p.parents[up] = true
-			}
-		}
-	}
-	return p.parents[name]
+	return slices.ContainsFunc(p.order, func(t *test) bool { return strings.HasPrefix(t.name, name+"/") })
 }

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/pawl-run/pawl/internal/testkit/check"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write the golden files again")
@@ -64,10 +66,4 @@ func TestRecordedStreams(t *testing.T) {
 	}
 }
 
-// must ends a test at an error that it does not expect.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = check.Must

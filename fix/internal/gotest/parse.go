@@ -78,9 +78,8 @@ type pkg struct {
 	verdict     bool // a PASS or FAIL line: the binary got to its end
 	out         text
 	tests       map[string]*test
-	order       []*test         // in order of appearance
-	verdicts    int             // number of verdicts
-	parents     map[string]bool // names with subtests, made once the stream ended
+	order       []*test // in order of appearance
+	verdicts    int     // number of verdicts
 }
 
 type test struct {

@@ -101,9 +101,8 @@ func TestOneEndlessLine(t *testing.T) {
 	if n := len(f.Output); f.ID != "m.TestA" || n == 0 || n > 2*showBytes+100 {
 		t.Errorf("%s has %d bytes of output, want some and at most about %d", f.ID, n, 2*showBytes)
 	}
-	if _, err := Parse(strings.NewReader(strings.Repeat("y", 3*maxLine)), "", nil); err != nil {
-		t.Error(err)
-	}
+	_, err := Parse(strings.NewReader(strings.Repeat("y", 3*maxLine)), "", nil)
+	must(t, err)
 }
 
 func TestReaderError(t *testing.T) {

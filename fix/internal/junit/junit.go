@@ -7,6 +7,7 @@
 package junit
 
 import (
+	"cmp"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -83,7 +84,6 @@ func Parse(r io.Reader, dir string) (gotest.Report, error) {
 type verdict struct {
 	suite, test string
 	status      gotest.Status
-	errored     bool // it failed to be collected, set up or torn down: the test itself said nothing
 	output      string
 	at          []gotest.Location
 }
@@ -117,10 +117,8 @@ func (e element) read(dir string) *verdict {
 	}
 	said := e.Skipped
 	switch {
-	case e.Failure != nil:
-		v.status, said = gotest.StatusFail, e.Failure
-	case e.Error != nil:
-		v.status, v.errored, said = gotest.StatusFail, true, e.Error
+	case e.Failure != nil || e.Error != nil: // the test itself, or what sets it up and tears it down
+		v.status, said = gotest.StatusFail, cmp.Or(e.Failure, e.Error)
 	case e.Skipped != nil:
 		v.status = gotest.StatusSkip
 	}
@@ -141,15 +139,12 @@ func (e element) read(dir string) *verdict {
 	return v
 }
 
-// merge adds a second verdict on the same test: the worse one counts, and a failure before an
-// error, since the failure is the test's subject.
+// merge adds a later verdict on the same test: a failure counts.
 func (v *verdict) merge(other *verdict) {
 	if other.status != gotest.StatusFail {
 		return
 	}
-	if v.status != gotest.StatusFail || v.errored && !other.errored {
-		*v, *other = *other, *v
-	}
+	v.status = gotest.StatusFail
 	v.output, _ = display.Cut(strings.TrimSpace(v.output+"\n\n"+other.output), mostOutput)
 	v.at = append(v.at, slices.DeleteFunc(other.at, func(l gotest.Location) bool { return slices.Contains(v.at, l) })...)
 }

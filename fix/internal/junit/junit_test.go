@@ -12,6 +12,7 @@ import (
 
 	"github.com/pawl-run/pawl/fix/internal/gotest"
 	"github.com/pawl-run/pawl/fix/internal/junit"
+	"github.com/pawl-run/pawl/internal/testkit/check"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write the golden files again")
@@ -24,16 +25,10 @@ func TestRecorded(t *testing.T) {
 	}
 	for _, file := range files {
 		f, err := os.Open(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		r, err := junit.Parse(f, "/project")
-		if err := f.Close(); err != nil {
-			t.Fatal(err)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, f.Close())
+		must(t, err)
 		var b strings.Builder
 		b.WriteString(strings.Join(verdicts(r), "\n") + "\n")
 		for _, f := range r.Failures {
@@ -44,14 +39,10 @@ func TestRecorded(t *testing.T) {
 		}
 		golden := strings.TrimSuffix(file, ".xml") + ".golden"
 		if *rewrite {
-			if err := os.WriteFile(golden, []byte(b.String()), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(golden, []byte(b.String()), 0o644))
 		}
 		want, err := os.ReadFile(golden)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if d := cmp.Diff(string(want), b.String()); d != "" {
 			t.Errorf("%s reads differently (-want +got):\n%s", file, d)
 		}
@@ -84,9 +75,7 @@ func TestParse(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	for _, name := range []string{"mixed", "collect", "none"} {
 		data, err := os.ReadFile("testdata/" + name + ".xml")
-		if err != nil {
-			f.Fatal(err)
-		}
+		must(f, err)
 		f.Add(data)
 	}
 	f.Add([]byte(`<testsuite><testcase name="a" file="../x"><failure>` + strings.Repeat("ä\n", 9000) + `</failure></testcase></testsuite>`))
@@ -118,3 +107,5 @@ func verdicts(r gotest.Report) (list []string) {
 	}
 	return list
 }
+
+var must = check.Must

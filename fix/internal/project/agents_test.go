@@ -17,6 +17,7 @@ import (
 	"github.com/pawl-run/pawl/fix/refactor"
 	"github.com/pawl-run/pawl/fix/repro"
 	"github.com/pawl-run/pawl/fix/testfix"
+	"github.com/pawl-run/pawl/internal/testkit/check"
 	"github.com/pawl-run/pawl/journal/memory"
 )
 
@@ -91,9 +92,10 @@ func scripted(turns ...[]pawl.Call) pawl.Model {
 	})
 }
 
-type worker interface {
+type worker interface { //nolint:interfacebloat // of the blueprints
 	Agent() pawl.Agent
-	Diff() (project.Diff, error)
+	Input() string
+	Finish(ctx context.Context, s pawl.Status) (project.Outcome, error)
 	Release() error
 	Close() error
 }
@@ -122,16 +124,16 @@ func TestKilled(t *testing.T) {
 	)
 	for name, c := range map[string]struct {
 		files    map[string]string
-		make     func(dir string) (w worker, input string, err error)
+		make     func(dir string) (worker, error)
 		open     func(source string) (w worker, recorded pawl.Agent, err error)
-		check    func(t *testing.T, w worker)
+		check    func(t *testing.T, out project.Outcome)
 		wantDiff []string
 	}{
 		"repro": {
 			map[string]string{"most.py": "", "test_most.py": old},
-			func(dir string) (worker, string, error) {
-				r, err := repro.New(t.Context(), dir, reproduces, &repro.Options{Test: test, StateDir: t.TempDir()})
-				return r, repro.Input("It is wrong."), err
+			func(dir string) (worker, error) {
+				r, err := repro.New(t.Context(), dir, "It is wrong.", reproduces, &repro.Options{Test: test, StateDir: t.TempDir()})
+				return r, err
 			},
 			func(source string) (worker, pawl.Agent, error) {
 				s, _, err := repro.ParseSource(source)
@@ -141,19 +143,18 @@ func TestKilled(t *testing.T) {
 				r, err := repro.Open(s, reproduces, pawl.Limits{})
 				return r, repro.Recorded(s, reproduces, pawl.Limits{}), err
 			},
-			func(t *testing.T, w worker) {
-				found, err := w.(*repro.Repro).Finish(t.Context())
-				if err != nil || found.Test != "test_bug.py::test_bug" {
-					t.Errorf("%+v, %v", found, err)
+			func(t *testing.T, out project.Outcome) {
+				if found, _ := out.Facts.(repro.Found); found.Test != "test_bug.py::test_bug" {
+					t.Errorf("%+v", found)
 				}
 			},
 			[]string{"test_bug.py", "test_most.py"},
 		},
 		"refactor": {
 			map[string]string{"code.py": "alpha\nbeta\nbeta\ngamma\n", "test_code.py": "def test_of():\n    needs alpha\n"},
-			func(dir string) (worker, string, error) {
+			func(dir string) (worker, error) {
 				r, err := refactor.New(t.Context(), dir, "say it once", refactor.Metric{}, refactors, &refactor.Options{Test: test, StateDir: t.TempDir()})
-				return r, r.Input(), err
+				return r, err
 			},
 			func(source string) (worker, pawl.Agent, error) {
 				s, _, err := refactor.ParseSource(source)
@@ -163,9 +164,9 @@ func TestKilled(t *testing.T) {
 				r, err := refactor.Open(s, refactors, pawl.Limits{})
 				return r, refactor.Recorded(s, refactors, pawl.Limits{}), err
 			},
-			func(t *testing.T, w worker) {
-				if n, err := w.(*refactor.Refactor).Value(t.Context()); n != 3 || err != nil {
-					t.Errorf("%v lines, %v", n, err)
+			func(t *testing.T, out project.Outcome) {
+				if facts, _ := out.Facts.(refactor.Facts); *facts.Metric.After != 3 {
+					t.Errorf("%+v", facts)
 				}
 			},
 			[]string{"code.py", "test_code.py"},
@@ -178,10 +179,10 @@ func TestKilled(t *testing.T) {
 			must(t, os.WriteFile(filepath.Join(dir, file), []byte(text), 0o644))
 		}
 		for lives, died := 1, true; died; lives++ {
-			w, input, err := c.make(dir)
+			w, err := c.make(dir)
 			must(t, err)
 			journal := memory.New()
-			run, err := engine.New(&mortal{journal, lives}, nil).Start(t.Context(), w.Agent(), input, nil)
+			run, err := engine.New(&mortal{journal, lives}, nil).Start(t.Context(), w.Agent(), w.Input(), nil)
 			must(t, err)
 			result, err := run.Wait(t.Context())
 			if died = errors.Is(err, errDead); died {
@@ -208,10 +209,10 @@ func TestKilled(t *testing.T) {
 			if result.Status != pawl.StatusSuccess {
 				t.Fatalf("%s: killed at entry %d: %v: %s", name, lives+1, result.Status, result.Verdict.Detail)
 			}
-			c.check(t, w)
-			diff, err := w.Diff()
+			out, err := w.Finish(t.Context(), result.Status)
 			must(t, err)
-			if d := cmp.Diff(c.wantDiff, diff.Files()); d != "" {
+			c.check(t, out)
+			if d := cmp.Diff(c.wantDiff, out.Diff.Files()); d != "" {
 				t.Errorf("%s: killed at entry %d: files (-want +got):\n%s", name, lives+1, d)
 			}
 			if _, err := engine.New(journal, nil).Replay(t.Context(), recorded, run.ID()); err != nil {
@@ -222,12 +223,7 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = check.Must
 
 // What an agent's source says is read as it was written, and what lacks something is refused.
 func TestSources(t *testing.T) {
@@ -252,11 +248,9 @@ func TestSources(t *testing.T) {
 		"": "", "spec.yaml": "", `{"kind":"spec"}`: "",
 		`{"kind":"fix"}`: "fix", `{"kind":"repro"}`: "repro", `{"kind":"refactor"}`: "refactor",
 		`{"kind":"fix","state":"relative","test":["go"],"keep":"best"}`:                                  "fix",
-		`{"kind":"fix","state":"/s","test":["go"],"keep":"some"}`:                                        "fix",
 		`{"kind":"fix","state":"/s","test":[],"keep":"best"}`:                                            "fix",
 		`{"kind":"repro","state":"relative","test":["go"]}`:                                              "repro",
 		`{"kind":"repro","state":"/s","test":["go"],"timeout":"1y"}`:                                     "repro",
-		`{"kind":"refactor","state":"/s","test":["go"],"goal":"x"}`:                                      "refactor",
 		`{"kind":"refactor","state":"/s","test":["go"],"goal":"x","metric":{"name":"y"},"timeout":"1y"}`: "refactor",
 	} {
 		_, isFix, errFix := testfix.ParseSource(text)

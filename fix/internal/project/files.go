@@ -53,28 +53,31 @@ func (f *Files) State(names []string) string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// Writable says why a file may not be changed. A link is never written through: its target
-// may be a test, and replacing the file would replace the link.
+// Writable says why a file may not be changed, or come into being: a new test would prove what its author
+// likes, and a new go.mod would take tests out of the module. A link is never written through: its target may
+// be a test, and replacing the file would replace the link.
 func (f *Files) Writable(name string) error {
+	old := true
 	for i := range len(name) + 1 {
 		if i < len(name) && name[i] != '/' {
 			continue
 		}
 		info, err := f.Root.Lstat(filepath.FromSlash(name[:i]))
-		if err != nil {
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			old = false
+		case err != nil:
 			return beneath.Plainly(name, err)
-		}
-		if info.Mode()&fs.ModeSymlink != 0 {
-			return fmt.Errorf("%s is a symbolic link; edit the file it leads to", name[:i])
-		}
-		if i == len(name) && info.IsDir() {
+		case info.Mode()&fs.ModeSymlink != 0:
+			return fmt.Errorf("%s is a symbolic link; edit what it leads to", name[:i])
+		case i == len(name) && info.IsDir():
 			return fmt.Errorf("%s is a directory; name a file", name)
 		}
 	}
 	if slices.ContainsFunc(f.Fixed, func(p string) bool { return strings.EqualFold(path.Clean(p), name) }) {
 		return fmt.Errorf("%s belongs to the test command and is read-only", name)
 	}
-	return f.allowed(name, true)
+	return f.allowed(name, old)
 }
 
 // IsTest reports whether a path belongs to a test or its data. It ignores case, since file
@@ -88,17 +91,6 @@ var (
 	tests    = regexp.MustCompile(`(?i)(^|/)(testdata|__tests__|__snapshots__)/|_test\.(go|py|rb)$|_spec\.rb$|(^|/)test_[^/]*\.py$|` +
 		`(^|/)conftest\.py$|\.(test|spec)\.[cm]?[jt]sx?$|tests?\.(java|kt|cs)$`)
 )
-
-// creatable says why a file may not come into being: a new test would prove
-// what its author likes, and a new go.mod would take tests out of the module.
-func (f *Files) creatable(name string) error {
-	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
-		if info, err := f.Root.Lstat(filepath.FromSlash(dir)); err == nil && info.Mode()&fs.ModeSymlink != 0 {
-			return fmt.Errorf("%s is a symbolic link; write beneath the directory it leads to", dir)
-		}
-	}
-	return f.allowed(name, false)
-}
 
 // allowed says why the rule forbids to edit a file, or to make a new one.
 func (f *Files) allowed(name string, old bool) error {
@@ -163,11 +155,7 @@ func (g guarded) Run(ctx context.Context, inv pawl.Invocation) (pawl.Output, err
 	if err != nil {
 		return pawl.Output{}, err
 	}
-	check := g.files.Writable
-	if _, err := g.files.Root.Lstat(filepath.FromSlash(name)); errors.Is(err, fs.ErrNotExist) {
-		check = g.files.creatable
-	}
-	if err := check(name); err != nil {
+	if err := g.files.Writable(name); err != nil {
 		return pawl.Output{}, err
 	}
 	after := a.Content

@@ -6,6 +6,7 @@ import (
 	"go/parser"
 	"go/token"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -16,11 +17,8 @@ func keeps(name string, before, after []byte) error {
 	if path.Ext(name) != ".go" {
 		rest := strings.Split(string(after), "\n")
 		for line := range strings.SplitSeq(strings.TrimSuffix(string(before), "\n"), "\n") {
-			at := 0
-			for at < len(rest) && rest[at] != line {
-				at++
-			}
-			if at == len(rest) {
+			at := slices.Index(rest, line)
+			if at < 0 {
 				return fmt.Errorf("%s has a line that this edit removes or changes: %q; only add to it, or write a file of its own", name, line)
 			}
 			rest = rest[at+1:]

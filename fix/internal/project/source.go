@@ -27,8 +27,8 @@ func (s Source) Check() error {
 }
 
 // ParseSource reads the source of a kind of agent, which SourceText wrote. It reports whether the source is of
-// the kind. what names such an agent in errors, which are about a source of this kind.
-func ParseSource[S interface{ Check() error }](text, kind, what string) (s S, is bool, err error) {
+// the kind; errors are about one of this kind.
+func ParseSource[S interface{ Check() error }](text, kind string) (s S, is bool, err error) {
 	var head struct{ Kind string }
 	if json.Unmarshal([]byte(text), &head) != nil || head.Kind != kind {
 		return s, false, nil
@@ -39,7 +39,7 @@ func ParseSource[S interface{ Check() error }](text, kind, what string) (s S, is
 		err = read.Check()
 	}
 	if err != nil {
-		return s, true, fmt.Errorf("source of %s: %w", what, err)
+		return s, true, fmt.Errorf("source of %s: %w", kind, err)
 	}
 	return read, true, nil
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/pawl-run/pawl/internal/testkit/check"
 )
 
 func TestSurroundings(t *testing.T) {
@@ -39,12 +41,8 @@ func TestSurroundings(t *testing.T) {
 
 func write(t *testing.T, path, text string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	must(t, os.WriteFile(path, []byte(text), 0o600))
 }
 
 // What is around a module is found from the copy by the same relative paths, and outlives the copy.
@@ -63,21 +61,15 @@ func TestCopyOf(t *testing.T) {
 	} {
 		t.Setenv("GOWORK", work)
 		root, err := filepath.EvalSymlinks(t.TempDir())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for name, text := range world {
 			write(t, filepath.Join(root, name), text)
 		}
 		tree, err := copyOf(t.Context(), filepath.Join(root, "ws/group/app"), t.TempDir())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for _, p := range c.there {
 			want, err := os.ReadFile(filepath.Join(tree.Source(), p))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if got, err := os.ReadFile(filepath.Join(tree.Dir(), p)); err != nil || string(got) != string(want) {
 				t.Errorf("GOWORK=%s: %s: %v", work, p, err)
 			}
@@ -87,9 +79,7 @@ func TestCopyOf(t *testing.T) {
 				t.Errorf("GOWORK=%s: %s: %v", work, p, err)
 			}
 		}
-		if err := tree.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, tree.Close())
 		for name, text := range world {
 			if got, err := os.ReadFile(filepath.Join(root, name)); err != nil || string(got) != text {
 				t.Errorf("GOWORK=%s: after the copy was removed: %s: %v", work, name, err)
@@ -97,3 +87,5 @@ func TestCopyOf(t *testing.T) {
 		}
 	}
 }
+
+var must = check.Must

@@ -1,7 +1,6 @@
 package propose
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -43,13 +42,13 @@ type goFile struct {
 
 // Load parses and checks the packages that go list printed, as far as their files are beneath the root. Code
 // that does not compile is checked as far as that goes.
-func Load(listed []byte, root string, read func(name string) ([]byte, error)) (*Module, error) {
+func Load(listed string, root string, read func(name string) ([]byte, error)) (*Module, error) {
 	if real, err := filepath.EvalSymlinks(root); err == nil {
 		root = real
 	}
 	m := &Module{fset: token.NewFileSet()}
 	exports := map[string]string{}
-	for list := json.NewDecoder(bytes.NewReader(listed)); ; {
+	for list := json.NewDecoder(strings.NewReader(listed)); ; {
 		var p struct {
 			ImportPath, Dir, Export string
 			GoFiles                 []string

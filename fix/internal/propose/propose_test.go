@@ -12,6 +12,7 @@ import (
 
 	"github.com/pawl-run/pawl/fix/internal/gotest"
 	"github.com/pawl-run/pawl/fix/internal/propose"
+	"github.com/pawl-run/pawl/internal/testkit/check"
 )
 
 const code = `package m
@@ -71,20 +72,14 @@ func load(t *testing.T, text string) *propose.Module {
 	}
 	dir := t.TempDir()
 	for name, text := range map[string]string{"go.mod": "module example.com/m\n\ngo 1.26\n", "m.go": text} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 	}
 	list := exec.CommandContext(t.Context(), "go", append(slices.Clone(propose.ListFlags), "./...")...)
 	list.Dir, list.Env = dir, append(os.Environ(), "GOWORK=off")
 	out, err := list.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := propose.Load(out, dir, func(name string) ([]byte, error) { return os.ReadFile(filepath.Join(dir, name)) })
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
+	m, err := propose.Load(string(out), dir, func(name string) ([]byte, error) { return os.ReadFile(filepath.Join(dir, name)) })
+	check.Must(t, err)
 	return m
 }
 

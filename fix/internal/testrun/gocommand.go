@@ -1,7 +1,6 @@
 package testrun
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -144,33 +143,23 @@ func (n *endings) add(e gotest.Event) {
 
 // GoTool runs a go command that prints something to be read, such as go list,
 // and returns its standard output.
-func (s *Suite) GoTool(ctx context.Context, args ...string) ([]byte, error) {
+func (s *Suite) GoTool(ctx context.Context, args ...string) (string, error) {
 	inner, end := context.WithTimeoutCause(ctx, buildLimit, errStuck)
 	defer end()
-	var out bounded
+	out := display.NewBuffer(floodLimit)
 	said := display.NewBuffer(16 << 10)
 	exit, err := process.Run(inner, process.Command{
-		Argv: append([]string{s.Argv[0]}, args...), Dir: s.Dir, Env: s.Env, Stdout: &out, Stderr: said, Grace: grace,
+		Argv: append([]string{s.Argv[0]}, args...), Dir: s.Dir, Env: s.Env, Stdout: out, Stderr: said, Grace: grace,
 	})
 	switch {
 	case inner.Err() != nil:
-		return nil, context.Cause(inner)
+		return "", context.Cause(inner)
 	case err != nil:
-		return nil, err
+		return "", err
 	case exit.Code != 0:
-		return nil, fmt.Errorf("go %s: %s: %s", args[0], exit, strings.TrimSpace(said.String()))
+		return "", fmt.Errorf("go %s: %s: %s", args[0], exit, strings.TrimSpace(said.String()))
 	}
-	return out.Bytes(), nil
-}
-
-// bounded is a buffer that fails rather than grow without end.
-type bounded struct{ bytes.Buffer }
-
-func (b *bounded) Write(p []byte) (int, error) {
-	if b.Len()+len(p) > floodLimit {
-		return 0, errFlood
-	}
-	return b.Buffer.Write(p)
+	return out.String(), nil
 }
 
 // Listable returns the flags of a go test command that go list needs to see the same packages.

@@ -16,8 +16,7 @@ type answer struct {
 	stop  pawl.StopReason
 	usage pawl.Usage
 
-	searches int    // that the provider made
-	filter   string // why it stopped the reply, in its own words
+	filter string // why it stopped the reply, in its own words
 
 	id   func(prefix string, n int) string
 	rand *rand.Rand
@@ -37,9 +36,8 @@ type item struct {
 	opaque json.RawMessage
 	id     string
 	name   string
-	bare   bool // a call whose arguments are left out altogether
-	noID   bool // a call without an id
-	hosted *pawl.HostedCall
+	bare   bool            // a call whose arguments are left out altogether
+	noID   bool            // a call without an id
 	cites  []pawl.Citation // the sources of a text
 }
 
@@ -49,15 +47,12 @@ const (
 	saying kind = 1 + iota
 	thinking
 	calling
-	hosting // the provider runs a tool
-	hosted  // its result, where that is an item of its own
 )
 
 // answerOf makes an answer of a brain's reply.
 func answerOf(in *inbound, r *pawl.Reply) *answer {
 	a := &answer{stop: r.Stop, filter: r.Filter, usage: r.Usage, rand: in.rand, id: in.id}
 	size := 0
-	a.host(in, r.Hosted)
 	for i, p := range r.Parts {
 		switch p := p.(type) {
 		case pawl.Text:

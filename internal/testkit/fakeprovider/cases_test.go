@@ -130,6 +130,7 @@ var cases = map[string]faultCase{
 
 	"no-signature":     {does: "fine", why: "sends back nothing that would be refused, and requests no thinking where the provider would demand the missing part"},
 	"duplicate-ids":    {does: "fine", why: ownIDs},
+	"repeated-calls":   {does: "fine", why: "runs each once"},
 	"id-is-tool-name":  {does: "fine", why: ownIDs},
 	"odd-ids":          {does: "fine", why: ownIDs},
 	"missing-id":       {does: "fine", why: ownIDs},

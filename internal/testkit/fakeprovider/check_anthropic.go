@@ -168,7 +168,6 @@ func (c *checkAnthropic) tools(infos []pawl.ToolInfo) {
 
 func (c *checkAnthropic) done(list []node) {
 	c.answered(nil)
-	c.hosted(list)
 	if c.marks > 4 {
 		c.wrong("", "A maximum of 4 blocks with cache_control may be provided. Found %d.", c.marks)
 	}

@@ -21,7 +21,7 @@
 // carries a signature, so a server that was restarted checks it as well.
 //
 // A model takes what Pawl's model sheet says that it takes: sampling, how and how hard it
-// thinks, a forced tool, the longest reply, the types of hosted tools. Where a model of Anthropic
+// thinks, a forced tool, the longest reply. Where a model of Anthropic
 // binds its thinking, that is refused behind another system prompt, other tools or other
 // messages. An OpenAI model refuses tools beside thinking in Chat Completions. [Options.Plays]
 // names the model whatever the requests name. A name that the sheet does not know is the
@@ -43,6 +43,7 @@
 //   - Thinking is sent even when the request does not ask for it, but at Google; in Responses its
 //     words are, if the request asks for a summary. Claude sends none if the request turns it off,
 //     and a signature without a text where a model shows no more.
+//   - It runs no tools itself.
 //   - A pause exists at Anthropic only; elsewhere it is the end of the turn.
 //   - Chat Completions send thinking as reasoning_content and want it back with its calls, as
 //     DeepSeek does.

@@ -16,6 +16,15 @@ var replies = []entry{
 		return signed
 	})},
 	{"duplicate-ids", 36, "All calls, of this reply and others, have the id call_1.", nil, ids(func(item) string { return "call_1" })},
+	{"repeated-calls", 36, "The reply repeats its calls, ids and all.", nil, onReply(func(_ strike, a *answer) bool {
+		n := len(a.items)
+		for _, it := range a.items[:n:n] {
+			if it.kind == calling {
+				a.items = append(a.items, it)
+			}
+		}
+		return len(a.items) > n
+	})},
 	{"id-is-tool-name", 37, "Each call has the name of its tool as its id.", nil, ids(func(it item) string { return it.name })},
 	{"odd-ids", 37, "The ids of calls have characters that other providers refuse, and are longer than those accept.", nil, ids(func(it item) string {
 		return "functions." + it.name + ":0/" + it.id + strings.Repeat("+", 40)

@@ -53,11 +53,6 @@ func readAnthropic(in *inbound) {
 	}
 	for _, t := range doc.at("tools").list(".%d") {
 		c.mark(t)
-		if kind := t.at("type").text(); strings.HasPrefix(kind, webSearch+"_2") || strings.HasPrefix(kind, codeExecution+"_2") {
-			c.hostedType(t)
-			r.Tools = append(r.Tools, offered(t.at("name").text(), t.at("max_uses").whole()))
-			continue
-		}
 		r.Tools = append(r.Tools, pawl.ToolInfo{Name: t.at("name").text(), Description: t.at("description").text(), Input: t.at("input_schema").raw()})
 	}
 	c.tools(r.Tools)

@@ -29,11 +29,6 @@ func readGoogle(in *inbound) {
 	rules.tools(doc)
 	in.resume(doc)
 	for _, t := range doc.at("tools").list("[%d]") {
-		for _, own := range [][2]string{{"googleSearch", webSearch}, {"codeExecution", codeExecution}} {
-			if t.at(own[0]).has() {
-				r.Tools = append(r.Tools, offered(own[1], 0))
-			}
-		}
 		for _, fn := range t.at("functionDeclarations").list("[%d]") {
 			r.Tools = append(r.Tools, pawl.ToolInfo{
 				Name: fn.at("name").text(), Description: fn.at("description").text(),

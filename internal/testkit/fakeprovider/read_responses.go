@@ -17,17 +17,10 @@ func readResponses(in *inbound) {
 	}
 	r.Output = doc.at("text").at("format").at("schema").raw()
 	for _, t := range doc.at("tools").list("[%d]") {
-		switch t.at("type").text() {
-		case "web_search":
-			r.Tools = append(r.Tools, offered(webSearch, doc.at("max_tool_calls").whole()))
-		case "code_interpreter":
-			r.Tools = append(r.Tools, offered(codeExecution, doc.at("max_tool_calls").whole()))
-		case "function":
-			if t.at("name").text() == "" {
-				in.wrong(t.path+".name", "Missing required parameter: '%s.name'.", t.path)
-			}
-			r.Tools = append(r.Tools, pawl.ToolInfo{Name: t.at("name").text(), Description: t.at("description").text(), Input: t.at("parameters").raw()})
+		if t.at("name").text() == "" {
+			in.wrong(t.path+".name", "Missing required parameter: '%s.name'.", t.path)
 		}
+		r.Tools = append(r.Tools, pawl.ToolInfo{Name: t.at("name").text(), Description: t.at("description").text(), Input: t.at("parameters").raw()})
 	}
 	in.rulesOfOpenAI(doc, doc.at("reasoning").at("effort"))
 	in.summary = doc.at("reasoning").at("summary").has()

@@ -48,7 +48,6 @@ type inbound struct {
 	quiet     bool    // Anthropic: the reply has no thinking
 	omits     bool    // Anthropic: it gets no text of what the model thinks
 	hides     bool    // Google: it asks for no thoughts to be shown
-	named     bool    // Google: it wants hosted tools named beside others
 	token     string  // Google: that it goes on with
 	usage     bool    // Chat: usage is wanted at the end of the stream
 	encrypted bool    // Responses: reasoning is to be sent encrypted

@@ -89,22 +89,3 @@ func (c *checkAnthropic) effort(doc node) {
 		c.wrong("", "This model does not support effort level '%s'. Supported levels: %s.", level, strings.Join(taken, ", "))
 	}
 }
-
-// hostedTypes are the types of the tools that Anthropic runs.
-var hostedTypes = []string{
-	"web_search_20250305", "web_search_20260209", "web_search_20260318",
-	"code_execution_20250522", "code_execution_20250825", "code_execution_20260120", "code_execution_20260521",
-}
-
-// hostedType checks the type of a tool that Anthropic runs.
-func (c *checkAnthropic) hostedType(t node) {
-	kind := t.at("type").text()
-	callers := t.at("allowed_callers").list(".%d")
-	direct := len(callers) == 1 && callers[0].text() == "direct"
-	switch {
-	case !slices.Contains(hostedTypes, kind):
-		c.wrong("", "'%s' does not support tool types: %s. Did you mean one of %s?", c.Model, kind, strings.Join(hostedTypes, ", "))
-	case strings.HasPrefix(kind, webSearch+"_2026") && c.model.Thinking == sheet.ByBudget && !direct:
-		c.wrong("", "'%s' does not support programmatic tool calling. Set `allowed_callers` of `web_search` to [\"direct\"].", c.Model)
-	}
-}

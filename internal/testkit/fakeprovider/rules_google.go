@@ -71,32 +71,15 @@ func (c rulesGoogle) budget(tokens int) string {
 
 // tools checks what may stand beside each other.
 func (c rulesGoogle) tools(doc node) {
-	var own, hosted bool
-	for _, t := range doc.at("tools").list("[%d]") {
-		fields, _ := t.object()
-		for name := range fields {
-			own = own || name == "functionDeclarations"
-			hosted = hosted || name != "functionDeclarations"
-		}
-	}
-	cloud := strings.Contains(c.Path, "/publishers/")
+	tools := doc.at("tools").has()
 	config := doc.at("generationConfig")
-	c.named = doc.at("toolConfig").at("includeServerSideToolInvocations").flag()
-	switch {
-	case cloud && c.named:
-		c.wrong("", "Invalid JSON payload received. Unknown name \"includeServerSideToolInvocations\" at 'tool_config': Cannot find field.")
-	case own && hosted && !c.traits.Mixed:
-		c.wrong("", "Tool use with function calling is unsupported")
-	case own && hosted && !c.named && !cloud:
-		c.wrong("", "Please enable tool_config.include_server_side_tool_invocations to use Built-in tools with Function calling.")
-	}
-	if (own || hosted) && config.at("responseMimeType").text() == "application/json" && !c.traits.Mixed {
+	if tools && config.at("responseMimeType").text() == "application/json" && !c.traits.Mixed {
 		c.wrong("", "Function calling with a response mime type: 'application/json' is unsupported")
 	}
 	if config.at("candidateCount").whole() > 1 {
 		c.wrong("", "Multiple candidates is not enabled for this model")
 	}
-	if doc.at("cachedContent").has() && (own || hosted || doc.at("systemInstruction").has() || doc.at("toolConfig").has()) {
+	if doc.at("cachedContent").has() && (tools || doc.at("systemInstruction").has() || doc.at("toolConfig").has()) {
 		c.wrong("", "CachedContent can not be used with GenerateContent request setting system_instruction, tools or tool_config. Proposed fix: move those values to CachedContent from GenerateContent request.")
 	}
 }

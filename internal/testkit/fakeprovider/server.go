@@ -19,7 +19,7 @@ type Options struct {
 	Faults   []Fault           // the nth request gets the nth; further ones, and the zero Fault: none
 	FaultFor func(n int) Fault // in place of Faults, for the nth request, from 1; called by one goroutine at a time
 
-	Chunk int    // bytes a write, to cut events and letters anywhere; 0: a whole event
+	Chunk int    // the most bytes in one write, so that events and characters are cut anywhere; 0: a whole event
 	Plays string // the model that it is, by the model sheet, whatever requests name; empty: the one they name, or the provider's default
 	Seed  uint64 // what ids, signatures and the sizes of pieces follow from
 }

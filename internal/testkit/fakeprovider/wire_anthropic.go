@@ -11,8 +11,6 @@ import (
 // block is the content block of an item, whole.
 func (it *item) block(in *inbound, a *answer) object {
 	switch it.kind {
-	case hosting, hosted:
-		return it.anthropicHosted(in)
 	case saying:
 		if cited := it.citations(in); len(cited) > 0 {
 			return object{"type": "text", "text": it.text, "citations": cited}
@@ -79,9 +77,6 @@ func (a *answer) anthropicUsage(output int) object {
 		"output_tokens":               output,
 		"output_tokens_details":       object{"thinking_tokens": min(u.Reasoning, output)},
 		"service_tier":                "standard",
-	}
-	if a.searches > 0 && output >= u.Output {
-		doc["server_tool_use"] = object{"web_search_requests": a.searches}
 	}
 	return doc
 }

@@ -88,14 +88,25 @@ func (in *inbound) googleDoc(a *answer, parts []any, reason string) object {
 	return doc
 }
 
+// grounding says what the reply relies on.
+func (a *answer) grounding() object {
+	chunks, supports := []any{}, []any{}
+	for _, it := range a.items {
+		for _, c := range it.cites {
+			supports = append(supports, object{"segment": object{"text": c.Quote}, "groundingChunkIndices": []any{len(chunks)}})
+			chunks = append(chunks, object{"web": object{"uri": c.URL, "title": c.Title}})
+		}
+	}
+	if len(chunks) == 0 {
+		return nil
+	}
+	return object{"groundingChunks": chunks, "groundingSupports": supports}
+}
+
 func wholeGoogle(in *inbound, a *answer) any {
 	parts := []any{}
 	in.hide(a)
 	for i := range a.items {
-		if it := &a.items[i]; it.kind == hosting {
-			parts = append(parts, it.googleHosted(in)...)
-			continue
-		}
 		parts = append(parts, in.googlePart(a, i))
 	}
 	if n := len(a.items); n > 0 && a.items[n-1].kind == saying && in.signs(a) && a.token == "" {
@@ -111,12 +122,6 @@ func streamGoogle(in *inbound, a *answer) []frame {
 		list = append(list, frame{part: p, item: i, data: in.googleDoc(a, []any{part}, "")})
 	}
 	for i := range a.items {
-		if it := &a.items[i]; it.kind == hosting {
-			for _, p := range it.googleHosted(in) {
-				add(piece, i, p.(object))
-			}
-			continue
-		}
 		whole := in.googlePart(a, i)
 		if a.items[i].kind == calling {
 			add(piece, i, whole)

@@ -51,8 +51,6 @@ func (in *inbound) response(a *answer, status string, output []any) object {
 func (in *inbound) outputItem(a *answer, i int, status string) object {
 	it := &a.items[i]
 	switch it.kind {
-	case hosting:
-		return it.responsesHosted(a, i, status)
 	case saying:
 		return object{"id": a.id("msg_", i), "type": "message", "status": status, "role": "assistant", "content": []any{a.outputText(it, it.text)}}
 	case thinking:
@@ -162,11 +160,6 @@ func streamResponses(in *inbound, a *answer) []frame {
 			}
 		}
 		switch it.kind {
-		case hosting:
-			add(begin, i, "response.output_item.added", object{"output_index": i, "item": item})
-			kind, _ := item["type"].(string)
-			add(piece, i, "response."+kind+".in_progress", object{"output_index": i, "item_id": id})
-			add(end, i, "response."+kind+".completed", object{"output_index": i, "item_id": id})
 		case saying:
 			item["content"] = []any{}
 			add(begin, i, "response.output_item.added", object{"output_index": i, "item": item})

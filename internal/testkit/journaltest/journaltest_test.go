@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -24,19 +23,9 @@ type broken struct {
 	append func(j *memory.Journal, b pawl.Batch) error
 	read   func(j *memory.Journal, run string, from uint64) iter.Seq2[pawl.Row, error]
 	list   func(j *memory.Journal, q pawl.Query) iter.Seq2[pawl.Head, error]
-	search func(j *memory.Journal, words string, q pawl.Query) iter.Seq2[pawl.Head, error]
 	post   func(j *memory.Journal, l pawl.Signal) (pawl.Signal, error)
-	blob   func(j *memory.Journal, digest string) ([]byte, error)
 	remove func(j *memory.Journal, run string, epoch uint64) error
 	sweep  func(j *memory.Journal, before time.Time, keep func(string) bool) (int, error)
-	spend  func(j *memory.Journal, name string, requests, tokens, within time.Duration) (time.Duration, error)
-}
-
-func (b *broken) Reserve(ctx context.Context, name string, requests, tokens, within time.Duration) (time.Duration, error) {
-	if b.spend == nil {
-		return b.Journal.Reserve(ctx, name, requests, tokens, within)
-	}
-	return b.spend(b.Journal, name, requests, tokens, within)
 }
 
 func (b *broken) Claim(ctx context.Context, c pawl.Claim) (pawl.Lease, error) {
@@ -67,25 +56,11 @@ func (b *broken) List(ctx context.Context, q pawl.Query) iter.Seq2[pawl.Head, er
 	return b.list(b.Journal, q)
 }
 
-func (b *broken) Search(ctx context.Context, words string, q pawl.Query) iter.Seq2[pawl.Head, error] {
-	if b.search == nil {
-		return b.Journal.Search(ctx, words, q)
-	}
-	return b.search(b.Journal, words, q)
-}
-
 func (b *broken) Send(ctx context.Context, l pawl.Signal) (pawl.Signal, error) {
 	if b.post == nil {
 		return b.Journal.Send(ctx, l)
 	}
 	return b.post(b.Journal, l)
-}
-
-func (b *broken) Blob(ctx context.Context, digest string) ([]byte, error) {
-	if b.blob == nil {
-		return b.Journal.Blob(ctx, digest)
-	}
-	return b.blob(b.Journal, digest)
 }
 
 func (b *broken) Remove(ctx context.Context, run string, epoch uint64) error {
@@ -217,29 +192,8 @@ var cases = map[string]struct {
 		}
 		return got, err
 	}}},
-	"forgets blobs": {"blob/round", broken{blob: func(*memory.Journal, string) ([]byte, error) {
-		return nil, pawl.ErrUnknownBlob
-	}}},
-	"lends its blobs": {"blob/own", broken{blob: func() func(j *memory.Journal, digest string) ([]byte, error) {
-		var lent sync.Map
-		return func(j *memory.Journal, digest string) ([]byte, error) {
-			data, err := j.Blob(bg, digest)
-			kept, _ := lent.LoadOrStore(digest, data)
-			return kept.([]byte), err
-		}
-	}()}},
 	"removes what others own": {"remove/fenced", broken{remove: func(j *memory.Journal, run string, _ uint64) error {
 		return j.Remove(bg, run, current(j, run).Lease.Epoch)
-	}}},
-	"finds the text of others": {"search/filters", broken{search: func(j *memory.Journal, words string, q pawl.Query) iter.Seq2[pawl.Head, error] {
-		q.Labels = nil
-		return j.Search(bg, words, q)
-	}}},
-	"takes whatever the wait": {"rate/within", broken{spend: func(j *memory.Journal, name string, requests, tokens, _ time.Duration) (time.Duration, error) {
-		return j.Reserve(bg, name, requests, tokens, time.Hour)
-	}}},
-	"forgets what tokens are left": {"rate/both", broken{spend: func(j *memory.Journal, name string, requests, _, within time.Duration) (time.Duration, error) {
-		return j.Reserve(bg, name, requests, 0, within)
 	}}},
 	"removes nothing": {"remove/run", broken{remove: func(*memory.Journal, string, uint64) error { return nil }}},
 	"removes what is wanted": {"remove/blobs", broken{sweep: func(j *memory.Journal, before time.Time, _ func(string) bool) (int, error) {

@@ -178,7 +178,7 @@ func saidIn(parts []pawl.Part) said {
 		case pawl.Thinking:
 			thought.WriteString(p.Text)
 		case pawl.Call:
-			args, err := wire.Canonical(nil, p.Args)
+			args, err := wire.Canonical(p.Args)
 			if err != nil {
 				args = p.Args
 			}

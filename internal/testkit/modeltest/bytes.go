@@ -14,10 +14,8 @@ var bodies = []rule{
 		r := talk()
 		r.Output = json.RawMessage(`{"type":"object","properties":{"z":{"type":"string"},"a":{"type":"string"},"m":{"type":"string"}},"required":["z","a","m"],"additionalProperties":false}`)
 		r.Sampling.Options = map[string]json.RawMessage{}
-		if !c.options.Lacks.Options {
-			for _, k := range []string{"z", "y", "a", "b", "q", "m"} {
-				r.Sampling.Options["pawl"+k] = json.RawMessage(`{"y":1,"x":2}`)
-			}
+		for _, k := range []string{"z", "y", "a", "b", "q", "m"} {
+			r.Sampling.Options["pawl"+k] = json.RawMessage(`{"y":1,"x":2}`)
 		}
 		for range 5 {
 			c.reply(m, r)
@@ -38,11 +36,10 @@ var bodies = []rule{
 		}
 		var script []pawl.Reply
 		for i := range 6 {
-			parts := []pawl.Part{pawl.Text{Text: fmt.Sprintf("Step %d.", i)}, call("", "add", fmt.Sprintf(`{"b":%d,"a":1}`, i)), call("", "look_up", `{"q":"x"}`)}
-			if !c.options.Lacks.Thinking {
-				parts = append([]pawl.Part{pawl.Thinking{Text: fmt.Sprintf("Thought %d.", i)}}, parts...)
-			}
-			script = append(script, pawl.Reply{Parts: parts})
+			script = append(script, pawl.Reply{Parts: []pawl.Part{
+				pawl.Thinking{Text: fmt.Sprintf("Thought %d.", i)}, pawl.Text{Text: fmt.Sprintf("Step %d.", i)},
+				call("", "add", fmt.Sprintf(`{"b":%d,"a":1}`, i)), call("", "look_up", `{"q":"x"}`),
+			}})
 		}
 		m, _ := c.says(script...)
 		r := thoughtful("Begin.")

@@ -48,7 +48,6 @@ var failures = []rule{
 		}
 	}},
 	{"fail/after", "the error says when the provider wants to be asked again", func(c *check) {
-		c.unless(c.options.Lacks.RetryAfter, "when to come back")
 		for _, class := range []pawl.Class{pawl.ClassRateLimit, pawl.ClassOverloaded} {
 			if slices.Contains(c.options.Classes, class) {
 				continue
@@ -79,9 +78,6 @@ var failures = []rule{
 			"nothing at all": {}, "an empty text": pawl.Say(""), "nothing, though billed": {Usage: pawl.Usage{Input: 10, Output: 20}},
 			"nothing but a thought": {Parts: []pawl.Part{pawl.Thinking{Text: "Hm."}}},
 		} {
-			if name == "nothing but a thought" && c.options.Lacks.Thinking {
-				continue
-			}
 			m, _ := c.says(reply)
 			if got := c.failure(m, thoughtful("Hi.")); !got.Class.Transient() {
 				c.failf("%s: the error is %v, after which the machine does not try again", name, got)

@@ -56,18 +56,11 @@ type Options struct {
 // Lacks are the things that a wire has no place for.
 type Lacks struct {
 	Failed      bool // that a result tells of an error
-	Images      bool // pictures, in messages and results
 	Temperature bool
-	Budget      bool // how many tokens thinking may take
 	Schema      bool // the schema of the reply
-	Options     bool // further options by the provider's own names
-	Thinking    bool // what the model thought
 	Citations   bool // what it relies on
-	CacheRead   bool // which part of the input was read from a cache
 	CacheWrite  bool // and which was written to it
 	Reasoning   bool // which part of the output was thinking
-	RetryAfter  bool // when to come back
-	Chunks      bool // replies come whole
 }
 
 // Run checks every rule as a subtest of its own. Each gets a model of its own,

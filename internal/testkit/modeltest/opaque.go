@@ -12,7 +12,6 @@ import (
 
 var opaques = []rule{
 	{"opaque/back", "what a model thought goes back with its calls as it came and in its place, on every later request", func(c *check) {
-		c.unless(c.options.Lacks.Thinking, "thinking")
 		m, b := c.says(
 			pawl.Reply{Parts: []pawl.Part{pawl.Thinking{Text: "First thought." + awkward}, call("", "add", `{"a":1,"b":2}`), call("", "look_up", `{"q":"x"}`)}},
 			pawl.Reply{Parts: []pawl.Part{pawl.Thinking{Text: "Second thought."}, pawl.Text{Text: "And now"}, call("", "add", `{"a":3,"b":4}`)}},
@@ -48,7 +47,6 @@ var opaques = []rule{
 		}
 	}},
 	{"opaque/silent", "thinking that shows no text goes back all the same, when there is anything of it", func(c *check) {
-		c.unless(c.options.Lacks.Thinking, "thinking")
 		m, b := c.says(
 			pawl.Reply{Parts: []pawl.Part{pawl.Thinking{}, call("", "add", `{"a":1,"b":2}`)}},
 			pawl.Reply{Parts: []pawl.Part{pawl.Thinking{Text: "A thought."}, pawl.Thinking{}, pawl.Text{Text: "Well"}, call("", "add", `{"a":3,"b":4}`)}},

@@ -71,7 +71,6 @@ var reads = []rule{
 		}
 	}},
 	{"read/images", "the provider reads the pictures of messages and results, byte for byte", func(c *check) {
-		c.unless(c.options.Lacks.Images, "pictures")
 		m, b := c.says(pawl.Say("Yes."))
 		r := hello("Look.")
 		r.Tools = toolbox
@@ -129,7 +128,6 @@ var reads = []rule{
 		c.same(0.5, c.last(b).Sampling.Temperature, "the temperature")
 	}},
 	{"read/effort", "the provider reads how much the model is to think", func(c *check) {
-		c.unless(c.options.Lacks.Budget, "an effort")
 		m, b := c.says(pawl.Say("Yes."))
 		r := hello("Hi.")
 		r.MaxTokens, r.Sampling.Effort = 8192, "high"
@@ -147,7 +145,6 @@ var reads = []rule{
 		}
 	}},
 	{"read/options", "further options are sent by their own names, whatever their value", func(c *check) {
-		c.unless(c.options.Lacks.Options, "further options")
 		m, _ := c.says(pawl.Say("Yes."))
 		r := hello("Hi.")
 		r.Sampling.Options = map[string]json.RawMessage{"pawlList": json.RawMessage(`["pawlMarker",1]`), "pawlFlag": json.RawMessage(`true`)}

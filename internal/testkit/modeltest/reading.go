@@ -97,8 +97,6 @@ func (c *check) reads(sent, read []pawl.Message) {
 				c.failf("%s: result %d was read as %q, of call %d, where it is %q, of call %d", where, k+1, s.text, s.call+1, r.text, r.call+1)
 			}
 		}
-		if !c.options.Lacks.Images {
-			c.same(w.images, g.images, where+": what was read of the pictures")
-		}
+		c.same(w.images, g.images, where+": what was read of the pictures")
 	}
 }

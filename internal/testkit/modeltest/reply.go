@@ -11,7 +11,7 @@ import (
 )
 
 var replies = []rule{
-	{"reply/text", "the run gets the text that the provider sent, to the letter", func(c *check) {
+	{"reply/text", "the run gets exactly the text that the provider sent", func(c *check) {
 		for _, text := range []string{"Yes.", "a" + awkward + "b", strings.Repeat("long é😀 ", 40_000)} {
 			m, _ := c.says(short(pawl.Say(text)))
 			if got := c.reply(m, hello("Hi.")).Text(); got != text {
@@ -47,7 +47,6 @@ var replies = []rule{
 		}
 	}},
 	{"reply/thinking", "the run gets what the model thought", func(c *check) {
-		c.unless(c.options.Lacks.Thinking, "thinking")
 		m, _ := c.says(pawl.Reply{Parts: []pawl.Part{pawl.Thinking{Text: "Hm." + awkward}, pawl.Text{Text: "Yes."}}})
 		c.same(said{Text: "Yes.", Thought: "Hm." + awkward}, saidIn(c.reply(m, thoughtful("Hi.")).Parts), "the reply")
 	}},
@@ -78,7 +77,7 @@ var replies = []rule{
 			for _, l := range []struct {
 				lacks bool
 				n     *int
-			}{{lacks.CacheRead, &used.CacheRead}, {lacks.CacheWrite, &used.CacheWrite}, {lacks.Reasoning, &used.Reasoning}} {
+			}{{lacks.CacheWrite, &used.CacheWrite}, {lacks.Reasoning, &used.Reasoning}} {
 				if l.lacks {
 					*l.n = 0
 				}

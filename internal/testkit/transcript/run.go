@@ -46,7 +46,7 @@ import (
 //	requests       the requests to the model since the last such command, without
 //	               what the previous request had
 //	ran            the calls that the tools performed since the last such command
-//	save           NAME: compares the log with ../histories/NAME.jsonl
+//	save           NAME: compares the log with ../histories/NAME.jsonl, and decides it again
 //
 // agent, run, resume and fork take script lines. think, tool NAME -> …, see,
 // measure and decide say what the world does next; tool NAME? -> … is how a tool
@@ -64,11 +64,12 @@ func RunFiles(t *testing.T, dir string) {
 				s := &stage{t: t, dir: dir}
 				defer s.clear()
 				datadriven.RunTest(t, file, func(_ *testing.T, d *datadriven.TestData) string {
+					d.Input = full(d.Input)
 					out, err := s.perform(d)
 					if err != nil {
 						out += "error: " + err.Error() + "\n"
 					}
-					return out
+					return brief(out)
 				})
 			})
 		})
@@ -382,9 +383,9 @@ func (s *stage) signal(line string) error {
 	case "deny":
 		return other.Deny(ctx, run, call, "anna", rest, nil)
 	case "happened":
-		return other.Resolve(ctx, run, call, "anna", engine.Resolution{Happened: raw})
+		return other.Resolve(ctx, run, call, "anna", engine.Happened(raw))
 	case "unhappened":
-		return other.Resolve(ctx, run, call, "anna", engine.Resolution{DidNotHappen: true})
+		return other.Resolve(ctx, run, call, "anna", engine.DidNotHappen())
 	case "say":
 		return other.Say(ctx, run, "anna", strings.TrimSpace(call+" "+rest), nil)
 	case "say-after":

@@ -135,9 +135,12 @@ func (s *stage) result() (string, error) {
 // fresh are the parts of a log that differ each time it is recorded.
 var fresh = regexp.MustCompile(`"token_hash":"[0-9a-f]+"`)
 
-// save compares the log with a golden one, which TestHistories decides again. With -rewrite it
-// writes the golden log, if more than its fresh parts differ.
+// save compares the log with a golden one, and decides it again. With -rewrite it writes the golden
+// log, if more than its fresh parts differ.
 func (s *stage) save(d *datadriven.TestData, name string) error {
+	if _, err := s.engine().Replay(s.t.Context(), s.agent, s.run); err != nil {
+		return err
+	}
 	var log []byte
 	for e, err := range engine.Entries(s.t.Context(), s.journal, s.run, 1) {
 		if err == nil {

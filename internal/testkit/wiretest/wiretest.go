@@ -9,7 +9,8 @@
 //	          body; "HTTP 200 cut" breaks the connection after the body
 //	result    what the adapter made of it
 //
-// Run the tests with -update to rewrite request and result.
+// A transcript NAME.VARIANT.txtar without a request has that of NAME.txtar. Run the tests with
+// -update to rewrite request and result.
 package wiretest
 
 import (
@@ -23,6 +24,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -48,6 +50,7 @@ func Run(t *testing.T, dir string, headers []string, call func(url, name string)
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no transcripts in %s: %v", dir, err)
 	}
+	slices.SortFunc(files, func(a, b string) int { return len(a) - len(b) }) // whose request others share comes first
 	for _, file := range files {
 		name := strings.TrimSuffix(filepath.Base(file), ".txtar")
 		t.Run(name, func(t *testing.T) {
@@ -74,11 +77,21 @@ func Run(t *testing.T, dir string, headers []string, call func(url, name string)
 				{Name: "response", Data: section(old, "response")},
 				{Name: "result", Data: []byte(got)},
 			}}
+			shared, err := txtar.ParseFile(filepath.Join(dir, name+".txtar"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if filepath.Base(file) != name+".txtar" && request == string(section(shared, "request")) {
+				fresh.Files = fresh.Files[1:]
+			}
 			if *update {
 				if err := os.WriteFile(file, txtar.Format(fresh), 0o644); err != nil {
 					t.Fatal(err)
 				}
 				return
+			}
+			if len(old.Files) != len(fresh.Files) {
+				t.Errorf("it has %d sections, not %d: the request is another", len(old.Files), len(fresh.Files))
 			}
 			for _, f := range fresh.Files {
 				if d := cmp.Diff(string(section(old, f.Name)), string(f.Data)); d != "" {

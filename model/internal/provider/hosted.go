@@ -1,13 +1,13 @@
 package provider
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/wire"
 )
 
 // The hosted tools, by the names that they have in a run.
@@ -49,9 +49,7 @@ func hosts(t pawl.ToolInfo) bool { return t.Hosted != (pawl.Usage{}) }
 // its objects: for the log and for people.
 func Readable(raw json.RawMessage) json.RawMessage {
 	var v any
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.UseNumber()
-	if dec.Decode(&v) != nil {
+	if wire.Unmarshal(raw, &v) != nil {
 		return nil
 	}
 	return Marshal(legible(v))

@@ -27,12 +27,10 @@ func Object(args json.RawMessage) json.RawMessage {
 // byte for byte.
 func Document(b json.RawMessage) json.RawMessage {
 	var v any
-	if _, err := wire.Canonical(nil, b); err == nil {
+	if _, err := wire.Decode(b); err == nil {
 		return b
 	}
-	dec := json.NewDecoder(bytes.NewReader(b))
-	dec.UseNumber()
-	if dec.Decode(&v) != nil { // as when it is too deep
+	if wire.Unmarshal(b, &v) != nil { // as when it is too deep
 		return b
 	}
 	return Marshal(v)

@@ -1,10 +1,7 @@
 package provider
 
 import (
-	"bytes"
-	"encoding/json"
 	"testing"
-	"unicode/utf8"
 )
 
 func TestObject(t *testing.T) {
@@ -31,32 +28,4 @@ func TestObject(t *testing.T) {
 			t.Errorf("object of %s: %s, want %s", args, got, want)
 		}
 	}
-}
-
-// What is sent is an object whose keys are there once and whose text is Unicode,
-// and it says what the arguments say.
-func FuzzObject(f *testing.F) {
-	f.Add(`{"a": 1, "b": [2], "a": {"c": 3}}`)
-	f.Add(`{"s": "\ud83d", "t": [true, null, 1e2, 1.0], "": {"": {}}}`)
-	f.Add(`"x"`)
-	f.Fuzz(func(t *testing.T, args string) {
-		got := Object([]byte(args))
-		if len(got) == 0 || got[0] != '{' || !json.Valid(got) || !utf8.Valid(got) {
-			t.Fatalf("%q", got)
-		}
-		if again := Object(got); !bytes.Equal(again, got) {
-			t.Errorf("%s, and fixed again %s", got, again)
-		}
-		read := func(s []byte) (v map[string]any) {
-			dec := json.NewDecoder(bytes.NewReader(s))
-			dec.UseNumber()
-			if dec.Decode(&v) != nil || !json.Valid(s) {
-				return nil
-			}
-			return v
-		}
-		if want := read([]byte(args)); want != nil && !bytes.Equal(Marshal(want), Marshal(read(got))) {
-			t.Errorf("%s became %s", args, got)
-		}
-	})
 }

@@ -1,11 +1,12 @@
 package provider
 
 import (
-	"bytes"
 	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/pawl-run/pawl/internal/wire"
 )
 
 // The keywords and text formats that Anthropic guarantees.
@@ -18,10 +19,8 @@ var (
 // closed objects, so there is none of a schema with an open one: the model could not write all
 // that the schema allows.
 func Promise(schema json.RawMessage) (map[string]any, bool) {
-	dec := json.NewDecoder(bytes.NewReader(schema))
-	dec.UseNumber()
 	var doc map[string]any
-	if dec.Decode(&doc) != nil || doc["type"] != "object" {
+	if wire.Unmarshal(schema, &doc) != nil || doc["type"] != "object" {
 		return nil, false
 	}
 	return doc, promise(doc)

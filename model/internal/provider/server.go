@@ -61,6 +61,7 @@ type Server struct {
 	client *http.Client
 	price  *pawl.Price // given; nil: none
 	fixed  string      // the key, unless key is set
+	cut    string      // where the key came from, if white space around it was cut; else empty
 	header http.Header // sent with each request
 	key    func(ctx context.Context, refused string) (string, error)
 }
@@ -72,18 +73,28 @@ func (v *Vendor) Server(prefix, name string, o Options) Server {
 		base:  strings.TrimRight(cmp.Or(o.BaseURL, os.Getenv(v.Base), v.Endpoint), "/"),
 		fixed: o.APIKey, key: o.Key, header: o.Header,
 	}
+	s.clean("the key that was given", "")
 	s.Traits, s.Known = sheet.TraitsOf(v.Name, name)
 	if o.Provider != "" { // the environment is about the vendor itself
 		s.Full, s.base = o.Provider+"/"+name, strings.TrimRight(cmp.Or(o.BaseURL, v.Endpoint), "/")
 	} else {
 		for _, name := range v.Keys {
-			s.fixed = cmp.Or(s.fixed, os.Getenv(name))
+			s.clean(name, os.Getenv(name))
 		}
 	}
 	if o.Price != nil {
 		s.price = new(*o.Price)
 	}
 	return s
+}
+
+// clean takes a key that is under a name if there is none yet, and cuts the white space around it,
+// which files and shells leave there.
+func (s *Server) clean(name, key string) {
+	key = cmp.Or(s.fixed, key)
+	if s.fixed = strings.TrimSpace(key); s.fixed != key {
+		s.cut = name
+	}
 }
 
 // Account identifies the account whose thinking the provider takes back: a digest of the
@@ -169,8 +180,11 @@ func Price(r sheet.Rates, f float64) *pawl.Price {
 }
 
 // Ready returns an error if the model cannot be called because its key is
-// missing. It sends nothing.
+// missing, or is none. It sends nothing.
 func (s *Server) Ready() error {
+	if s.key == nil && strings.ContainsFunc(s.fixed, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
+		return errors.New("the key for " + s.Full + " has white space or a control character within it; set " + s.vendor.Keys[0] + " to the key alone")
+	}
 	if s.key == nil && s.fixed == "" && s.base == s.vendor.Endpoint {
 		return errors.New("no key for " + s.Full + "; set " + s.vendor.Keys[0])
 	}
@@ -201,7 +215,8 @@ func (s *Server) keyFor(ctx context.Context, refused string) (string, error) {
 	if s.key == nil {
 		return s.fixed, nil
 	}
-	return s.key(ctx, refused)
+	key, err := s.key(ctx, refused)
+	return strings.TrimSpace(key), err
 }
 
 // post also reports whether the request was refused because of its key.
@@ -228,7 +243,11 @@ func (s *Server) post(ctx context.Context, path, key string, body []byte) (res *
 	text := Body(res.Body)
 	e, told := s.refused(res.StatusCode, res.Header, text)
 	if !told && res.StatusCode < 300 { // such as a proxy's login page
-		e = &pawl.ModelError{Class: pawl.ClassUnknown, Message: "the answer is " + cmp.Or(kind, "of no type") + ", not an event stream: " + Clip(string(text))}
+		class := pawl.ClassUnknown
+		if kind == "application/json" { // of a model, which may have cost what a reply costs
+			class = pawl.ClassEmpty
+		}
+		e = &pawl.ModelError{Class: class, Message: "the answer is " + cmp.Or(kind, "of no type") + ", not an event stream: " + Clip(string(text))}
 	}
 	stale = res.StatusCode == http.StatusUnauthorized || res.StatusCode == http.StatusBadRequest && e.Class == pawl.ClassAuth
 	return nil, stale, e

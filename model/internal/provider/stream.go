@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"iter"
+	"slices"
 	"strings"
 
 	"github.com/pawl-run/pawl"
@@ -118,6 +119,9 @@ func (s *Server) attempt(ctx context.Context, a *Attempt, show func(pawl.Chunk) 
 	reply, err := a.Reader.Reply()
 	if err == nil {
 		reply.Repaired, reply.Notes = repaired, a.Notes
+		if s.cut != "" {
+			reply.Notes = append(slices.Clip(a.Notes), "white space around the key was cut: "+s.cut)
+		}
 		show(pawl.Chunk{Reply: reply})
 	}
 	return err

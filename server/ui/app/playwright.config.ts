@@ -1,12 +1,12 @@
 import { defineConfig } from "@playwright/test";
 
-// One browser and one worker: the story is one story, and two cores are all there
+// Two workers, each with a browser and a server of its own: two cores are all there
 // is. Pictures are made again when PAWL_PICTURES is set.
 export default defineConfig({
   testDir: "e2e",
   timeout: 200_000, // what hangs never ends; a machine that has much else to do is slow
   expect: { timeout: 60_000 },
-  workers: 1,
+  workers: 2,
   forbidOnly: !!process.env.CI,
   reporter: [["list"]],
   outputDir: process.env.PAWL_E2E_OUT || "test-results",

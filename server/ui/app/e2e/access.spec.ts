@@ -48,7 +48,7 @@ test("axe finds nothing on any page, light and dark", async ({ page, pawl }) => 
   await expect(page.locator("dialog[open]")).toBeVisible();
   await both("start");
   await page.keyboard.press("Escape");
-  for (const tab of ["timeline", "requests", "charts", "stop", "causes", "explain", "agent", "log"]) {
+  for (const tab of ["conversation", "timeline", "requests", "charts", "stop", "causes", "explain", "agent", "log"]) {
     await page.goto(pawl.link(run, tab));
     await expect(page.locator(".run[data-loaded]")).toBeVisible();
     if (tab === "requests") await expect(page.locator(".difflines, .blocks").first()).toBeVisible();
@@ -78,6 +78,8 @@ test("by keys alone: find a run, read it, approve it, see what came of it", asyn
   await page.keyboard.press("k");
   await page.keyboard.press("Enter");
   await expect(page).toHaveURL(new RegExp(run));
+  await expect(page.locator(".message").first()).toContainText("input");
+  await page.keyboard.press("2");
   await expect(page.locator(".rows [role=option]").nth(6)).toBeVisible();
   await page.keyboard.press("Home");
   await page.keyboard.press("]");
@@ -97,7 +99,7 @@ test("by keys alone: find a run, read it, approve it, see what came of it", asyn
   await expect(page.locator("#args")).toBeFocused();
   await page.keyboard.press("Control+Enter");
   await expect(page.locator(".summary .status")).toHaveText("success");
-  await page.keyboard.press("6");
+  await page.keyboard.press("7");
   await expect(page.getByRole("heading", { name: "Step by step" })).toBeVisible();
   await page.keyboard.press("p");
   await expect(page.locator(".verdict")).toContainText("Identical");
@@ -109,6 +111,22 @@ test("by keys alone: find a run, read it, approve it, see what came of it", asyn
   await expect(page.getByRole("dialog")).toContainText("previous, next iteration");
   await page.keyboard.press("Escape");
   await expect(page.getByRole("dialog")).toBeHidden();
+});
+
+test("a page opens at its top, and Back returns to the place", async ({ page, pawl }) => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  await Promise.all(Array.from({ length: 25 }, () => pawl.api("/v1/runs", { agent: "picker" })));
+  await pawl.login(page);
+  const row = page.locator(".list tbody tr").nth(20).locator("a").first();
+  await row.scrollIntoViewIfNeeded();
+  const place = await page.evaluate(() => scrollY);
+  expect(place).toBeGreaterThan(400);
+  await row.click();
+  await expect(page.locator(".run[data-loaded]")).toBeVisible();
+  await expect.poll(() => page.evaluate(() => scrollY)).toBe(0);
+  await page.goBack();
+  await expect(page.locator(".list tbody tr").nth(20)).toBeVisible();
+  await expect.poll(() => page.evaluate(() => scrollY)).toBe(place);
 });
 
 test("on a phone: nothing is wider than the page, and a call is denied", async ({ page, pawl, expected }) => {
@@ -126,10 +144,12 @@ test("on a phone: nothing is wider than the page, and a call is denied", async (
   await page.goto(`${pawl.address}/#/stats`);
   await expect(page.locator(".stats tbody tr").first()).toBeVisible();
   await fits();
+  const columns = (row: string) => page.locator(`.stats ${row} > *`).evaluateAll((all) => all.flatMap((e, i) => (e.checkVisibility() ? [i] : [])));
+  expect(await columns("tbody tr:first-child")).toEqual(await columns("thead tr"));
   await page.goto(`${pawl.address}/#/decisions`);
   await expect(page.locator(".decided[data-loaded]")).toBeVisible();
   await fits();
-  for (const tab of ["requests", "charts", "stop", "causes", "explain", "agent", "log", "decisions", "timeline"]) {
+  for (const tab of ["conversation", "requests", "charts", "stop", "causes", "explain", "agent", "log", "decisions", "timeline"]) {
     await page.goto(pawl.link(run, tab));
     await expect(page.locator(".run[data-loaded]")).toBeVisible();
     await fits();
@@ -138,10 +158,11 @@ test("on a phone: nothing is wider than the page, and a call is denied", async (
   await expect(page.locator("#detail")).toBeInViewport({ ratio: 0.9 });
   await page.getByRole("button", { name: "Close details" }).click();
   await page.getByRole("button", { name: "Deny…" }).click();
+  await expect(page.getByLabel("Your name, for the log")).toHaveValue("Ann");
   await page.locator("#reason").fill("Bean & Co are nearer.");
   await page.getByRole("button", { name: "Deny", exact: true }).click();
   await expect(page.locator(".summary .status")).toHaveText("success");
-  await expect(page.locator(".rows [role=option]", { hasText: "denied by somebody over HTTP" })).toContainText("place_order");
+  await expect(page.locator(".rows [role=option]", { hasText: "denied by Ann" })).toContainText("place_order");
   expect(await page.locator(".mark.who").first().evaluate((e) => e.scrollWidth <= e.clientWidth)).toBe(true); // it is not cut
   await fits();
   expected.push(/401/); // what is under way when the session ends

@@ -14,6 +14,7 @@ test("edit a result and fork: the log names the person, no tool runs, and both r
   await page.locator("#edit-result").fill('{"kilos": 99}');
   await page.getByRole("button", { name: "Fork with this edit" }).click();
   await expect(page).not.toHaveURL(new RegExp(first.run));
+  await page.getByRole("link", { name: "Timeline" }).click();
   await expect(page.locator(".summary .status")).toHaveText("waits for approval");
   await expect(page.locator(row("count_stock")).first()).toContainText("edited by");
   const run = decodeURIComponent(/runs\/([^/]+)/.exec(page.url())![1]);
@@ -75,13 +76,15 @@ test("call a tool by hand: the form, its gate, its log, and who did it", async (
   await expect(call).toBeEnabled();
   await page.getByRole("button", { name: "Write them as JSON" }).click();
   await expect(page.locator("#call-json")).toHaveValue(/"kilos": 0/);
-  await page.locator("#call-json").fill('{"article": "tea", "kilos": 3, "vendor": "V-1"}');
+  await page.locator("#call-json").fill('{"article": "tea", "kilos": 9007199254740993, "vendor": "V-1"}'); // no JavaScript number
   await call.click();
   await expect(page.locator(".summary .status")).toHaveText("waits for approval");
+  await expect(page.locator(".pending .tree")).toContainText("9007199254740993");
   await page.keyboard.press("a");
+  await expect(page.locator("#args")).toHaveValue(/9007199254740993/);
   await page.getByRole("button", { name: "Approve", exact: true }).click();
   await expect(page.locator(".summary .status")).toHaveText("success");
-  await page.keyboard.press("9");
+  await page.keyboard.press("0");
   await expect(page.locator(".decided tbody tr")).toHaveCount(2);
   await page.goto(`${pawl.address}/#/decisions`);
   await page.getByLabel("Kind").selectOption({ label: "called by hand" });

@@ -66,7 +66,7 @@ test("pictures", async ({ page, pawl }) => {
   await page.emulateMedia({ colorScheme: "dark" });
   await page.waitForTimeout(200);
   await page.keyboard.press("Escape");
-  await page.keyboard.press("2");
+  await page.keyboard.press("3");
   await expect(page.locator(".difflines")).toBeVisible();
   await shot("request-dark");
   await page.emulateMedia({ colorScheme: "light" });

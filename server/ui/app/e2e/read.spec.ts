@@ -34,6 +34,7 @@ test("a fork is offered where one can begin, and where the server would refuse i
   await page.locator("#at-hint button").first().click();
   await fork.click();
   await expect(page).not.toHaveURL(new RegExp(run));
+  await page.getByRole("link", { name: "Timeline" }).click();
   await expect(page.locator(row("forked"))).toBeVisible();
 });
 

@@ -17,7 +17,7 @@ test("the result of a client tool is handed in", async ({ page, pawl }) => {
   await page.getByRole("button", { name: "Submit", exact: true }).click();
   await expect(page.locator(status)).toHaveText("success");
   await expect(page.locator(".answer")).toContainText("Seat 14C is yours.");
-  await expect(page.locator(".rows [role=option]", { hasText: "pick_seat" }).first()).toContainText("returned by somebody over HTTP");
+  await expect(page.locator(".rows [role=option]", { hasText: "pick_seat" }).first()).toContainText("returned by Ann");
   const { entries } = await pawl.api(`/v1/runs/${r.run}/events`);
   expect(entries.find((e: any) => e.type === "client_tool.returned").data.result).toEqual({ seat: "14C" });
   const sources = ["source: Seat map: https://example.org/map", "source: a leaflet"];
@@ -102,4 +102,22 @@ test("labels are the server's to find, and words are looked for in older runs", 
   await filter.fill(old.run.slice(0, 24)); // as people paste it
   await expect(page.locator(".list")).toContainText(old.run);
   await page.keyboard.press("Escape");
+});
+
+test("a run reads as a conversation: Markdown is rendered, and HTML and addresses stay text", async ({ page, pawl }) => {
+  const r = await pawl.start("minutes");
+  await pawl.login(page);
+  await page.locator(".list tbody tr", { hasText: "minutes" }).first().getByRole("link").first().click();
+  const messages = page.locator(".message");
+  await expect(messages.nth(0)).toContainText("Write the minutes.");
+  await expect(messages.nth(1).locator("summary")).toHaveText([/Thinking/, /list_present.*ok/]);
+  await messages.nth(1).locator("summary").last().click();
+  await expect(messages.nth(1)).toContainText("Bo");
+  const last = messages.nth(2);
+  await expect(last.locator(".heading")).toHaveText("Minutes");
+  await expect(last.locator("strong")).toHaveText("Ann");
+  await expect(last.locator("td")).toHaveText(["lamp", "12"]);
+  await expect(last.locator("ol > li")).toHaveText([/<img src="https:\/\/example.org\/a.png" onerror="alert\(1\)">/, "Prices (javascript:alert(1))"]);
+  await expect(last.locator("a, img")).toHaveCount(0);
+  await expect(page).toHaveURL(new RegExp(`${r.run}$`));
 });

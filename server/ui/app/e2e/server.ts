@@ -24,7 +24,7 @@ export class Pawl {
   /** serve starts the process; the link that it prints is what logs in. */
   async serve(): Promise<void> {
     this.said = "";
-    this.child = spawn(bin, ["serve", "restock.yaml", "courier.yaml", "desk.yaml", "survey.yaml", "picker.yaml", "bolts.yaml", "parcel.yaml", "till.yaml", "sorter.yaml", "notice.yaml", ...["frontdesk", "stocktake", "enquiry"].map((name) => `../../../examples/specs/${name}.yaml`), "--addr", "127.0.0.1:0"], { cwd: specs, env: this.env(), stdio: ["ignore", "pipe", "pipe"] });
+    this.child = spawn(bin, ["serve", "restock.yaml", "courier.yaml", "desk.yaml", "survey.yaml", "picker.yaml", "bolts.yaml", "parcel.yaml", "till.yaml", "sorter.yaml", "notice.yaml", "minutes.yaml", ...["frontdesk", "stocktake", "enquiry"].map((name) => `../../../examples/specs/${name}.yaml`), "--addr", "127.0.0.1:0"], { cwd: specs, env: this.env(), stdio: ["ignore", "pipe", "pipe"] });
     this.child.stderr!.on("data", (b) => (this.said += b));
     this.child.stdout!.on("data", (b) => (this.said += b));
     for (let i = 0; i < 200; i++) {
@@ -89,12 +89,15 @@ export class Pawl {
     return this.api("/v1/runs?wait=true", { agent, ...more });
   }
 
-  link(run = "", tab = ""): string {
-    return `${this.address}/#/${run ? `runs/${run}${tab ? `/${tab}` : ""}` : ""}`;
+  link(run = "", tab = "timeline"): string {
+    return `${this.address}/#/${run ? `runs/${run}/${tab}` : ""}`;
   }
 
   async login(page: Page): Promise<void> {
     await page.goto(`${this.address}/#token=${this.token}`);
+    await expect(page.getByRole("heading", { name: "Runs", exact: true })).toBeVisible();
+    await page.evaluate(() => localStorage.setItem("pawl-name", "Ann"));
+    await page.reload();
     await expect(page.getByRole("heading", { name: "Runs", exact: true })).toBeVisible();
   }
 }

@@ -2,6 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import { api, words } from "./api";
 import { Dialog, JsonField, jsonProblem } from "./dialog";
 import { ForkRun } from "./fork";
+import { parseJSON } from "./exact";
 import { plural } from "./format";
 import { JsonView } from "./json";
 import { comparing } from "./route";
@@ -61,7 +62,7 @@ function Call({ p }: { p: Pending }) {
 }
 
 // A child's call is decided at the child; its parent then resumes.
-function decide(p: About, what: "approve" | "deny" | "answer" | "submit" | "settle", body: unknown): Promise<void> {
+function decide(p: About, what: "approve" | "deny" | "answer" | "submit" | "settle", body: object): Promise<void> {
   return api.call(p.pending.run || p.run, p.pending.call, what, body).then(() => p.live.again());
 }
 
@@ -69,10 +70,10 @@ function Approve(p: About) {
   const asked = JSON.stringify(p.pending.args, null, 2);
   const [args, setArgs] = useState(asked);
   const [scope, setScope] = useState("call");
-  const edited = args !== asked && !jsonProblem(args) && JSON.stringify(JSON.parse(args)) !== JSON.stringify(p.pending.args);
-  const act = () => decide(p, "approve", { scope, ...(edited ? { args: JSON.parse(args) } : {}) });
+  const edited = args !== asked && !jsonProblem(args) && JSON.stringify(parseJSON(args)) !== JSON.stringify(p.pending.args);
+  const act = () => decide(p, "approve", { scope, ...(edited ? { args: parseJSON(args) } : {}) });
   return (
-    <Dialog title="Approve" does={edited ? "Approve with these arguments" : "Approve"} act={act} close={p.close} disabled={!!jsonProblem(args)}>
+    <Dialog signed title="Approve" does={edited ? "Approve with these arguments" : "Approve"} act={act} close={p.close} disabled={!!jsonProblem(args)}>
       <Call p={p.pending} />
       {p.pending.reason && <Prose of={p.pending.reason} />}
       <JsonField id="args" label={edited ? "Arguments (edited; the model sees what was run)" : "Arguments"} value={args} set={setArgs} rows={Math.min(16, Math.max(5, asked.split("\n").length + 1))} first />
@@ -88,7 +89,7 @@ function Approve(p: About) {
 function Deny(p: About) {
   const [reason, setReason] = useState("");
   return (
-    <Dialog title="Deny" does="Deny" danger act={() => decide(p, "deny", { reason })} close={p.close}>
+    <Dialog signed title="Deny" does="Deny" danger act={() => decide(p, "deny", { reason })} close={p.close}>
       <Call p={p.pending} />
       <div class="field"><label for="reason">Reason, for the model</label><textarea id="reason" rows={3} data-first value={reason} onInput={(e) => setReason(e.currentTarget.value)} /></div>
     </Dialog>
@@ -98,7 +99,7 @@ function Deny(p: About) {
 function Answer(p: About) {
   const [text, setText] = useState("");
   return (
-    <Dialog title="Answer" does="Answer" act={() => decide(p, "answer", { text })} close={p.close} disabled={!text.trim()}>
+    <Dialog signed title="Answer" does="Answer" act={() => decide(p, "answer", { text })} close={p.close} disabled={!text.trim()}>
       <Prose of={p.pending.reason} class="question" />
       <div class="field"><label for="answer">Answer</label><textarea id="answer" rows={4} data-first value={text} onInput={(e) => setText(e.currentTarget.value)} /></div>
     </Dialog>
@@ -108,7 +109,7 @@ function Answer(p: About) {
 function Submit(p: About) {
   const [text, setText] = useState('{\n  \n}');
   return (
-    <Dialog title="Submit a result" does="Submit" act={() => decide(p, "submit", { result: JSON.parse(text) })} close={p.close} disabled={!!jsonProblem(text)}>
+    <Dialog signed title="Submit a result" does="Submit" act={() => decide(p, "submit", { result: parseJSON(text) })} close={p.close} disabled={!!jsonProblem(text)}>
       <Call p={p.pending} />
       <JsonView value={p.pending.args} label="Arguments" />
       <JsonField id="result" label="Result" value={text} set={setText} first />
@@ -119,9 +120,9 @@ function Submit(p: About) {
 function Settle(p: About) {
   const [happened, setHappened] = useState<boolean | null>(null);
   const [text, setText] = useState("{}");
-  const act = () => decide(p, "settle", happened ? { happened: JSON.parse(text) } : { did_not_happen: true });
+  const act = () => decide(p, "settle", happened ? { happened: parseJSON(text) } : { did_not_happen: true });
   return (
-    <Dialog title="Resolve an unknown outcome" does={happened === null ? "Settle" : happened ? "It happened" : "It did not happen"} act={act} close={p.close} disabled={happened === null || (happened && !!jsonProblem(text))}>
+    <Dialog signed title="Resolve an unknown outcome" does={happened === null ? "Settle" : happened ? "It happened" : "It did not happen"} act={act} close={p.close} disabled={happened === null || (happened && !!jsonProblem(text))}>
       <Call p={p.pending} />
       <Prose of={p.pending.reason} />
       <JsonView value={p.pending.args} label="Arguments" />
@@ -139,7 +140,7 @@ function Say(p: Asked) {
   const [text, setText] = useState("");
   const [after, setAfter] = useState(false);
   return (
-    <Dialog title="Say something to the run" does="Say it" act={() => api.act(p.run, "messages", { text, after }).then(() => p.live.again())} close={p.close} disabled={!text.trim()}>
+    <Dialog signed title="Say something to the run" does="Say it" act={() => api.act(p.run, "messages", { text, after }).then(() => p.live.again())} close={p.close} disabled={!text.trim()}>
       <div class="field"><label for="say">Message</label><textarea id="say" rows={3} data-first value={text} onInput={(e) => setText(e.currentTarget.value)} /></div>
       <fieldset>
         <legend>The model reads it</legend>
@@ -153,7 +154,7 @@ function Say(p: Asked) {
 function CancelRun(p: Asked) {
   const [reason, setReason] = useState("");
   return (
-    <Dialog title="Cancel the run" does="Cancel the run" danger act={() => api.act(p.run, "cancel", { reason }).then(() => p.live.again())} close={p.close}>
+    <Dialog signed title="Cancel the run" does="Cancel the run" danger act={() => api.act(p.run, "cancel", { reason }).then(() => p.live.again())} close={p.close}>
       <p>A write in progress is finished first. A cancelled run can be resumed.</p>
       <div class="field"><label for="why">Reason</label><textarea id="why" rows={2} data-first value={reason} onInput={(e) => setReason(e.currentTarget.value)} /></div>
     </Dialog>

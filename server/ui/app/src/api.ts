@@ -1,3 +1,5 @@
+import { parseJSON } from "./exact";
+import { loggedInAs, person } from "./person";
 import type { Agent, Budget, Decision, Entry, Replayed, Report, Result, RunLine, Sent, Stats, StopNode, Tool } from "./types";
 
 let told: (inside: boolean) => void = () => {};
@@ -13,12 +15,15 @@ export function onLogin(f: (inside: boolean) => void): void {
 
 /** inside says whether this browser is logged in. No script can read the cookie that says so. */
 export async function inside(): Promise<boolean> {
-  return (await get<{ logged_in: boolean }>("/v1/session")).logged_in;
+  const session = await get<{ logged_in: boolean; name?: string }>("/v1/session");
+  loggedInAs(session.name);
+  return session.logged_in;
 }
 
 /** login hands the token in for a cookie, and forgets it. */
 export async function login(token: string): Promise<void> {
-  await send("POST", "/v1/session", undefined, undefined, "application/json", undefined, token);
+  const r = await send("POST", "/v1/session", undefined, undefined, "application/json", undefined, token);
+  loggedInAs((await r.json()).name);
   told(true);
   tabs.postMessage(true);
 }
@@ -76,11 +81,11 @@ async function send(method: string, path: string, body?: unknown, signal?: Abort
 }
 
 async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
-  return (await send("GET", path, undefined, signal)).json() as Promise<T>;
+  return parseJSON(await (await send("GET", path, undefined, signal)).text());
 }
 
 async function post<T>(path: string, body: unknown): Promise<T> {
-  return (await send("POST", path, body)).json() as Promise<T>;
+  return parseJSON(await (await send("POST", path, body)).text());
 }
 
 const id = encodeURIComponent;
@@ -103,7 +108,7 @@ export const api = {
   stats: (q: { by: string; step: string; since: string }, signal?: AbortSignal) => get<Stats>(`/v1/stats${query(q)}`, signal),
   budgets: (signal?: AbortSignal) => get<{ budgets: Budget[] }>("/v1/budgets", signal),
   tools: (agent: string, signal?: AbortSignal) => get<{ tools: Tool[] }>(`/v1/agents/${id(agent)}/tools`, signal),
-  callTool: (agent: string, tool: string, body: unknown) => post<Result>(`/v1/agents/${id(agent)}/tools/${id(tool)}`, body),
+  callTool: (agent: string, tool: string, body: object) => post<Result>(`/v1/agents/${id(agent)}/tools/${id(tool)}`, { by: person(), ...body }),
   decided: (run: string, signal?: AbortSignal) => get<{ decisions: Decision[] }>(`/v1/runs/${id(run)}/decisions`, signal),
   decisions: (q: { by?: string; what?: string; agent?: string; since?: string; cursor?: string }, signal?: AbortSignal) => get<{ decisions: Decision[]; next: string }>(`/v1/decisions${query(q)}`, signal),
   agents: () => get<{ agents: Agent[] }>("/v1/agents"),
@@ -111,9 +116,9 @@ export const api = {
   stop: (run: string, at: number | undefined, signal?: AbortSignal) => get<{ at: number; stop: StopNode }>(`/v1/runs/${id(run)}/stop${query({ at })}`, signal),
   replay: (run: string) => get<Replayed>(`/v1/runs/${id(run)}/replay`),
   start: (body: unknown) => post<Result>("/v1/runs", body),
-  act: (run: string, what: "resume" | "cancel" | "fork" | "messages", body: unknown) => post<Result>(`/v1/runs/${id(run)}/${what}`, body),
-  call: (run: string, call: string, what: "approve" | "deny" | "answer" | "submit" | "settle", body: unknown) =>
-    post<Result>(`/v1/runs/${id(run)}/calls/${id(call)}/${what}`, body),
+  act: (run: string, what: "resume" | "cancel" | "fork" | "messages", body: object) => post<Result>(`/v1/runs/${id(run)}/${what}`, what === "resume" ? body : { by: person(), ...body }),
+  call: (run: string, call: string, what: "approve" | "deny" | "answer" | "submit" | "settle", body: object) =>
+    post<Result>(`/v1/runs/${id(run)}/calls/${id(call)}/${what}`, { by: person(), ...body }),
 };
 
 export type Connection = { state: "connecting" | "live" | "lost" | "ended"; retry?: number };
@@ -153,7 +158,7 @@ export async function follow(run: string, seq: number, on: Listener, signal: Abo
       on.state({ state: "live" });
       await frames(r.body!, (event, data) => {
         wait = 500;
-        const e = JSON.parse(data) as Entry;
+        const e: Entry = parseJSON(data);
         if (event === "model.delta") {
           if (batch.length) flush();
           on.delta(e);

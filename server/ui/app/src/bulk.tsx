@@ -59,7 +59,7 @@ export function BulkDialog({ what, runs, close }: { what: Bulk; runs: RunLine[];
   };
   const bad = outcomes.filter(Boolean).length;
   return (
-    <Dialog title={title} does={done || !all.length ? undefined : does(all.length)} danger={what === "cancel"} act={act} close={close} stay wide>
+    <Dialog signed={!done && what !== "resume"} title={title} does={done || !all.length ? undefined : does(all.length)} danger={what === "cancel"} act={act} close={close} stay wide>
       {done
         ? <Notice bad={bad > 0}>{bad ? `${plural(all.length - bad, "request")} accepted, ${bad} refused.` : `${plural(all.length, "request")} accepted.`}</Notice>
         : <p>{all.length ? note : "This applies to none of the selected runs."}{left > 0 && all.length > 0 && ` It does not apply to ${left} of the ${runs.length} selected, which stay as they are.`}</p>}

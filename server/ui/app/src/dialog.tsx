@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { words } from "./api";
+import { PersonField } from "./person";
 import { Notice } from "./text";
 
 /** Dialog asks for something and does it. What it does is told by its button. */
@@ -13,6 +14,7 @@ export function Dialog(p: {
   close: () => void;
   children: ComponentChildren;
   wide?: boolean;
+  signed?: boolean; // the log says who did it
   stay?: boolean; // when it is done, to show the outcome
 }) {
   const ref = useRef<HTMLDialogElement>(null);
@@ -45,7 +47,10 @@ export function Dialog(p: {
       aria-labelledby="dialog-title"
       onCancel={(e) => { e.preventDefault(); p.close(); }}
       onKeyDown={(e) => {
-        if (e.key === "Enter" && (e.ctrlKey || e.metaKey)) submit(e);
+        if (e.key === "Enter" && (e.ctrlKey || e.metaKey)) {
+          e.preventDefault();
+          e.currentTarget.querySelector("form")?.requestSubmit(); // which checks what is required
+        }
         e.stopPropagation();
       }}
       onClick={(e) => e.target === ref.current && p.close()}
@@ -54,6 +59,7 @@ export function Dialog(p: {
         <header><h2 id="dialog-title">{p.title}</h2><button type="button" class="quiet" aria-label="Close" onClick={p.close}>✕</button></header>
         <div class="body">
           {p.children}
+          {p.signed && <PersonField />}
           {error && <Notice bad>{error}</Notice>}
         </div>
         {p.does && (

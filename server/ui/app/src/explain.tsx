@@ -76,17 +76,12 @@ function amount(a: Amount, n: number): string {
 }
 
 function Spending({ r }: { r: Report }) {
-  const s = r.spending;
-  const parts = Object.entries((s?.tokens ?? {}) as Record<string, { tokens: number; cost_usd: number | null }>).filter(([, p]) => p.tokens > 0);
-  if (!parts.length) return null;
-  const max = Math.max(...parts.map(([, p]) => p.tokens));
+  const { turn_input: input, cache, compaction } = r.spending;
   return (
     <>
-      <h3>Where the tokens went</h3>
-      <table class="plain spend"><tbody>
-        {parts.map(([name, p]) => <tr key={name}><td>{name}</td><td class="track"><i style={{ width: `${(100 * p.tokens) / max}%` }} /></td><td class="num">{number(p.tokens)}</td><td class="num">{money(p.cost_usd)}</td></tr>)}
-      </tbody></table>
-      {s.cache?.hit_rate != null && <p>Cache: {percent(s.cache.hit_rate)} of what could be read from it was{s.cache.saved_usd ? `, which saved ${money(s.cache.saved_usd)}` : ""}.</p>}
+      {input.most > input.first && <p>The input of a turn went from {number(input.first)} to {number(input.last)} tokens, at most {number(input.most)}.</p>}
+      {cache.hit_rate != null && <p>Cache: {percent(cache.hit_rate)} of what could be read from it was{cache.saved_usd ? `, which saved ${money(cache.saved_usd)}` : ""}.</p>}
+      {compaction.times > 0 && <p>The conversation was shortened {compaction.times === 1 ? "once" : `${compaction.times} times`}, which saved {number(compaction.saved.tokens)} tokens{compaction.saved.cost_usd ? ` (${money(compaction.saved.cost_usd)})` : ""}.</p>}
     </>
   );
 }

@@ -2,6 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { Asked } from "./actions";
 import { api } from "./api";
 import { Dialog, JsonField, jsonProblem } from "./dialog";
+import { parseJSON } from "./exact";
 import { plural } from "./format";
 import { go, link } from "./route";
 import { Text } from "./text";
@@ -43,12 +44,12 @@ export function ForkRun(p: Asked & { at: number; edit?: boolean }) {
   const act = async () => {
     const r = await api.act(p.run, "fork", {
       at: n, input: (!(editing && kind === "reply") && input) || undefined, model: model.trim() || undefined, prompt: (changed && prompt) || undefined,
-      edit: !editing ? undefined : kind === "reply" ? { text: edit.text, calls: JSON.parse(edit.calls) } : edit.failed ? { error: edit.text } : { result: JSON.parse(edit.text) },
+      edit: !editing ? undefined : kind === "reply" ? { text: edit.text, calls: parseJSON(edit.calls) } : edit.failed ? { error: edit.text } : { result: parseJSON(edit.text) },
     });
     go(link(r.run));
   };
   return (
-    <Dialog title="Fork" does={editing ? "Fork with this edit" : "Fork"} act={act} close={p.close} disabled={bad || !(can || editing) || (changed && !prompt.trim())} wide>
+    <Dialog signed title="Fork" does={editing ? "Fork with this edit" : "Fork"} act={act} close={p.close} disabled={bad || !(can || editing) || (changed && !prompt.trim())} wide>
       <p>A new run that shares this one's log {editing ? "before the edited entry, with yours in its place," : "up to an entry at which nothing is in progress,"} and continues from there. This run stays as it is.</p>
       <div class="field">
         <label for="at">At entry</label>
@@ -85,7 +86,7 @@ function was(e?: Entry): Edit {
 function callsProblem(s: string): string {
   const bad = jsonProblem(s);
   if (bad) return bad;
-  const calls = JSON.parse(s);
+  const calls = parseJSON(s);
   return Array.isArray(calls) && calls.every((c) => typeof c?.tool === "string" && c.args !== undefined) ? "" : "A list of calls: [{\"tool\": …, \"args\": …}]";
 }
 

@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { exactNumber } from "./exact";
 import { Copy, Text } from "./text";
 
 // JSON as a tree that folds. Long lists and texts begin folded, so that large results
@@ -20,7 +21,7 @@ export function JsonView({ value, label, open = 3 }: { value: unknown; label?: s
 }
 
 function Node({ name, value, depth, open, last }: { name?: string; value: unknown; depth: number; open: number; last?: boolean }) {
-  const compound = typeof value === "object" && value !== null;
+  const compound = typeof value === "object" && value !== null && exactNumber(value) === undefined;
   const list = Array.isArray(value);
   const size = compound ? (list ? value.length : Object.keys(value).length) : 0;
   const [shown, setShown] = useState(depth < open && size <= many);
@@ -50,6 +51,8 @@ function Node({ name, value, depth, open, last }: { name?: string; value: unknow
 
 function Leaf({ value }: { value: unknown }) {
   const [all, setAll] = useState(false);
+  const exact = exactNumber(value);
+  if (exact !== undefined) return <span class="number">{exact}</span>;
   if (typeof value !== "string") return <span class={value === null ? "nil" : typeof value}>{String(value)}</span>;
   const cut = !all && value.length > long * 1.2;
   return (

@@ -27,7 +27,7 @@ export function Login() {
         {error && <Notice bad>{error}</Notice>}
         <button type="submit" class="primary">Log in</button>
       </form>
-      <p class="hint">The server sets a cookie that no script can read. It lasts until you log out or close the browser.</p>
+      <p class="hint">The server sets a cookie that no script can read. It lasts a day, or until you log out or close the browser.</p>
     </section>
   );
 }

@@ -10,6 +10,7 @@ import { Login } from "./login";
 import { go, home, link, usePlace } from "./route";
 import { Runs } from "./runs";
 import { RunPage } from "./run";
+import { keepPlaces } from "./scroll";
 import { StatsPage } from "./stats";
 import { applyTheme, nextTheme, theme } from "./theme";
 import "./style/base.css";
@@ -35,6 +36,7 @@ addEventListener("hashchange", () => {
   if (token) enter(token);
 });
 applyTheme();
+keepPlaces();
 
 function App() {
   const [known, setKnown] = useState<boolean | null>(null); // null: unknown yet

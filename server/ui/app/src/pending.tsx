@@ -25,7 +25,7 @@ function Item({ p, expired, setDoing }: { p: Pending; expired: boolean; setDoing
         {p.answered_at && <p class="hint">Answered by <Text of={p.answered_by || "someone"} />, not read by the run yet: resume the run.</p>}
         {p.expires_at && !p.answered_at && <p class="hint">{expired ? "Resuming the run asks again." : until(Date.parse(p.expires_at))}</p>}
       </div>
-      {p.kind !== "input" && <JsonView value={p.args} label="Arguments" open={2} />}
+      {p.kind !== "input" && <JsonView value={p.args} label="Arguments" open={20} />}
       {p.answered_at && (
         <div class="buttons">
           <button type="button" class="primary" onClick={() => setDoing({ what: "resume" })}>Resume… <kbd>R</kbd></button>

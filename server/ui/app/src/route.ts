@@ -17,7 +17,7 @@ export function parse(hash: string): Place {
   const [head, run = "", tab = "", seq = ""] = path.split("/").map(decodeURIComponent);
   const compares = head === "compare" && !!run && !!tab;
   const page = head === "stats" || head === "decisions" || head === "budgets" ? head : compares ? "compare" : head === "runs" && run ? "run" : "runs";
-  return { page, run: page === "run" || page === "compare" ? run : "", other: compares ? tab : "", tab: tab || "timeline", seq: Number(seq) || 0, query: new URLSearchParams(query) };
+  return { page, run: page === "run" || page === "compare" ? run : "", other: compares ? tab : "", tab: tab || "conversation", seq: Number(seq) || 0, query: new URLSearchParams(query) };
 }
 
 let list = "#/"; // the list as it was filtered last
@@ -44,7 +44,7 @@ export function link(run = "", tab = "", seq = 0): string {
 export function go(to: string, replace = false): void {
   if (to === location.hash) return;
   if (replace) {
-    history.replaceState(null, "", to);
+    history.replaceState(history.state, "", to);
     dispatchEvent(new HashChangeEvent("hashchange"));
   } else location.hash = to;
 }

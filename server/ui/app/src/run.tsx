@@ -3,6 +3,7 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { Actions, calm, type Doing } from "./actions";
 import { Causes } from "./causes";
 import { Charts } from "./charts";
+import { Conversation } from "./conversation";
 import { Crumbs } from "./crumbs";
 import { Decisions } from "./decisions";
 import { Entries } from "./entries";
@@ -22,6 +23,7 @@ import type { Leg } from "./types";
 import { useRun, type Live } from "./use-run";
 
 const tabs = [
+  ["conversation", "Conversation"],
   ["timeline", "Timeline"],
   ["requests", "Requests"],
   ["charts", "Charts"],
@@ -34,7 +36,7 @@ const tabs = [
 ] as const;
 
 export function RunPage({ place: at }: { place: Place }) {
-  const place = tabs.some(([tab]) => tab === at.tab) ? at : { ...at, tab: "timeline" };
+  const place = tabs.some(([tab]) => tab === at.tab) ? at : { ...at, tab: "conversation" };
   const live = useRun(place.run);
   const legs = useLegs(live, place.run);
   const { log, result, status, error } = live;
@@ -51,7 +53,7 @@ export function RunPage({ place: at }: { place: Place }) {
   const unanswered = pending.filter((p) => !p.answered_at);
   const first = status === "expired" ? undefined : unanswered[0];
   useKeys({
-    ...Object.fromEntries(tabs.map(([tab], i) => [String(i + 1), () => open(tab)])),
+    ...Object.fromEntries(tabs.map(([tab], i) => [String((i + 1) % 10), () => open(tab)])),
     a: () => first && setDoing({ what: first.kind === "approval" ? "approve" : first.kind === "input" ? "answer" : first.kind === "doubt" ? "settle" : "submit", pending: first }),
     d: () => first?.kind === "approval" && setDoing({ what: "deny", pending: first }),
     R: () => calm(live, unanswered) && setDoing({ what: "resume" }),
@@ -108,7 +110,7 @@ export function RunPage({ place: at }: { place: Place }) {
       <div class="tabbar">
         <nav class="tabs" aria-label="Views of the run">
           {tabs.map(([tab, name], i) => (
-            <a key={tab} href={link(place.run, tab, picked)} aria-current={tab === place.tab ? "page" : undefined} title={`${i + 1}`}>{name}</a>
+            <a key={tab} href={link(place.run, tab, picked)} aria-current={tab === place.tab ? "page" : undefined} title={`${(i + 1) % 10}`}>{name}</a>
           ))}
         </nav>
         <Actions live={live} run={place.run} doing={doing} setDoing={setDoing} picked={picked} pending={unanswered} />
@@ -121,6 +123,7 @@ export function RunPage({ place: at }: { place: Place }) {
 function View(p: { live: Live; legs: Leg[]; place: Place; picked: number; pick: (seq: number) => void; open: (tab: string, seq?: number) => void; setDoing: (d: Doing) => void }) {
   const { live, place } = p;
   switch (place.tab) {
+    case "conversation": return <Conversation live={live} run={place.run} />;
     case "requests": return <Requests live={live} run={place.run} picked={p.picked} pick={p.pick} />;
     case "charts": return <Charts log={live.log} version={live.version} open={p.open} />;
     case "stop": return <StopView live={live} run={place.run} picked={p.picked} pick={p.pick} />;
@@ -166,7 +169,7 @@ function Outcome({ live }: { live: Live }) {
       {answer && (
         <div class={`answer ${open ? "open" : ""}`}>
           <Said of={answer} max={open ? 20_000 : 600} label="Answer" />
-          {structured(answer) === undefined && answer.length > 280 && <button type="button" class="link" aria-expanded={open} onClick={() => setOpen(!open)}>{open ? "less" : "more"}</button>}
+          {structured(answer) === undefined && (answer.length > 280 || answer.split("\n").length > 3) && <button type="button" class="link" aria-expanded={open} onClick={() => setOpen(!open)}>{open ? "less" : "more"}</button>}
           <Sources of={result.citations} />
         </div>
       )}

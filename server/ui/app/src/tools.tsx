@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { api, words } from "./api";
 import { Dialog, JsonField, jsonProblem } from "./dialog";
+import { parseJSON } from "./exact";
 import { go, link } from "./route";
 import { random, readLabels } from "./start";
 import { Notice, Text } from "./text";
@@ -40,7 +41,7 @@ export function CallTool({ close }: { close: () => void }) {
   };
   const one = tools.find((t) => t.name === tool);
   const fields = useMemo(() => fieldsOf(one?.input), [one]);
-  const args = raw === null ? build(fields, values) : jsonProblem(raw) ? null : JSON.parse(raw);
+  const args = raw === null ? build(fields, values) : jsonProblem(raw) ? null : parseJSON(raw);
   const missing = raw === null && fields.some((f) => f.required && args?.[f.name] === undefined);
   const broken = raw === null && fields.some((f) => f.kind === "json" && values[f.name] && jsonProblem(values[f.name]));
   const act = async () => {
@@ -48,7 +49,7 @@ export function CallTool({ close }: { close: () => void }) {
     go(link(r.run));
   };
   return (
-    <Dialog title="Call a tool" does="Call" act={act} close={close} disabled={!one || args === null || missing || broken}>
+    <Dialog signed title="Call a tool" does="Call" act={act} close={close} disabled={!one || args === null || missing || broken}>
       {error && <Notice bad>{error}</Notice>}
       {agents?.length === 0 && <Notice>No agent of this server has tools.</Notice>}
       <div class="pair">
@@ -86,7 +87,7 @@ function build(fields: Field[], values: Record<string, any>): Record<string, unk
       if (v !== undefined || f.required) out[f.name] = !!v;
     } else if (v === undefined || v === "") continue;
     else if (f.kind === "number") out[f.name] = Number(v);
-    else if (f.kind === "json") out[f.name] = jsonProblem(v) ? undefined : JSON.parse(v);
+    else if (f.kind === "json") out[f.name] = jsonProblem(v) ? undefined : parseJSON(v);
     else out[f.name] = v;
   }
   return out;

@@ -1,0 +1,202 @@
+package acp
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"strings"
+
+	protocol "github.com/coder/acp-go-sdk"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/runs"
+)
+
+// Prompt runs the agent for a message: the next run of the thread or, if the last one has asked
+// something, that run with the answer.
+func (s *server) Prompt(_ context.Context, r protocol.PromptRequest) (protocol.PromptResponse, error) {
+	at, err := s.session(r.SessionId)
+	if err != nil {
+		return protocol.PromptResponse{}, err
+	}
+	text, files, err := contentOf(r.Prompt)
+	if err != nil {
+		return protocol.PromptResponse{}, protocol.NewInvalidParams(err.Error())
+	}
+	s.prompts.Add(1)
+	defer s.prompts.Done()
+	ctx := s.life // the run belongs to the connection: Cancel ends it, not the request
+	h, from, err := s.drive(ctx, at, text, files)
+	if err != nil {
+		return protocol.PromptResponse{}, protocol.NewInternalError(err.Error())
+	}
+	defer s.running(at, "")
+	u := &updates{server: s, ctx: ctx, session: at}
+	for h != nil {
+		s.running(at, h.ID())
+		for e, err := range h.Follow(ctx, from) {
+			if err == nil {
+				err = u.add(e)
+			}
+			if err != nil {
+				s.o.Log.Warn("the editor does not see all of a run", "run", h.ID(), "error", err)
+				break
+			}
+		}
+		if _, err = h.Leg(ctx); err != nil {
+			return protocol.PromptResponse{}, protocol.NewInternalError(err.Error())
+		}
+		next, err := h.Next(ctx)
+		if err != nil {
+			return protocol.PromptResponse{}, protocol.NewInternalError(err.Error())
+		}
+		if next == nil {
+			break
+		}
+		h, from = next, 1
+	}
+	result, err := h.Wait(context.WithoutCancel(ctx))
+	if err != nil {
+		return protocol.PromptResponse{}, protocol.NewInternalError(err.Error())
+	}
+	return end(u, result)
+}
+
+func (s *server) running(at *session, run string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at.run = run
+}
+
+// drive starts or resumes the run of a prompt. from is the first entry that the editor has not seen.
+func (s *server) drive(ctx context.Context, at *session, text string, files []pawl.File) (h *engine.Handle, from uint64, err error) {
+	for head, err := range s.o.Journal.List(ctx, pawl.Query{Thread: string(at.id), Max: 1}) {
+		if err != nil || head.Status.Ended() {
+			break
+		}
+		state, err := engine.Load(ctx, s.o.Journal, head.Run)
+		if err != nil {
+			return nil, 0, err
+		}
+		for _, p := range runs.Waiting(state.Result().Pending, "input") {
+			if err := s.engine.Answer(ctx, p.Run, p.Call, editor, text); err != nil {
+				return nil, 0, err
+			}
+		}
+		h, err = s.engine.Resume(ctx, s.agent, head.Run, nil)
+		return h, head.Seq + 1, err
+	}
+	h, err = s.engine.Start(ctx, s.agent, text, &engine.StartOptions{Thread: string(at.id), Files: files, Watch: true})
+	return h, 1, err
+}
+
+// end says how a prompt ended.
+func end(u *updates, r pawl.Result) (protocol.PromptResponse, error) {
+	stop := protocol.StopReasonEndTurn
+	text := ""
+	switch {
+	case r.Status == pawl.StatusSuccess:
+		if text = r.Answer; text == "" {
+			text = string(r.Output)
+		}
+		if strings.HasSuffix(u.said, text) {
+			text = ""
+		}
+	case r.Status.Waiting():
+		for _, p := range r.Pending {
+			text += p.Reason + "\n"
+		}
+	case r.Status == pawl.StatusCancelled, r.Status == pawl.StatusPaused:
+		stop = protocol.StopReasonCancelled
+	case r.Status == pawl.StatusExhausted:
+		if stop = protocol.StopReasonMaxTurnRequests; strings.Contains(r.Reason.Leaf, "token") {
+			stop = protocol.StopReasonMaxTokens
+		}
+		text = r.Verdict.String()
+	default:
+		text = r.Verdict.String()
+	}
+	if text != "" {
+		if err := u.say(text); err != nil {
+			return protocol.PromptResponse{}, err
+		}
+	}
+	return protocol.PromptResponse{StopReason: stop}, nil
+}
+
+// contentOf is a prompt as the input of a run, with its files.
+func contentOf(blocks []protocol.ContentBlock) (string, []pawl.File, error) {
+	var texts []string
+	var files []pawl.File
+	file := func(name, kind, data string) error {
+		content, err := base64.StdEncoding.DecodeString(data)
+		files = append(files, pawl.File{Name: name, Type: kind, Data: content})
+		return err
+	}
+	for i, b := range blocks {
+		var err error
+		switch {
+		case b.Text != nil:
+			texts = append(texts, b.Text.Text)
+		case b.Image != nil:
+			err = file("", b.Image.MimeType, b.Image.Data)
+		case b.Audio != nil:
+			err = file("", b.Audio.MimeType, b.Audio.Data)
+		case b.ResourceLink != nil:
+			texts = append(texts, b.ResourceLink.Name+": "+b.ResourceLink.Uri)
+		case b.Resource != nil && b.Resource.Resource.TextResourceContents != nil:
+			r := b.Resource.Resource.TextResourceContents
+			texts = append(texts, fmt.Sprintf("%s:\n%s", r.Uri, r.Text))
+		default:
+			err = fmt.Errorf("its kind is not known")
+		}
+		if err != nil {
+			return "", nil, fmt.Errorf("block %d of the prompt: %w", i, err)
+		}
+	}
+	return strings.Join(texts, "\n\n"), files, nil
+}
+
+// approve asks the editor for permission. If the editor has gone or cancels, others decide.
+func (s *server) approve(ctx context.Context, r engine.Request) (engine.Decision, error) {
+	at := s.asks(ctx, r.Run, callID(r.Run, r.Call))
+	if at == nil {
+		return engine.Decision{}, engine.ErrLater
+	}
+	reply, err := s.conn.RequestPermission(ctx, protocol.RequestPermissionRequest{
+		SessionId: at.id,
+		ToolCall: protocol.ToolCallUpdate{
+			ToolCallId: callID(r.Run, r.Call), Title: new(title(r.Tool, r.Args)), Kind: new(s.kind(r.Tool)), Status: new(protocol.ToolCallStatusPending),
+			RawInput: r.Args, Content: content(s.dir, r.Tool, r.Args, r.Reason),
+		},
+		Options: []protocol.PermissionOption{
+			{OptionId: "once", Name: "Allow", Kind: protocol.PermissionOptionKindAllowOnce},
+			{OptionId: "run", Name: "Allow equal calls of this prompt", Kind: protocol.PermissionOptionKindAllowAlways},
+			{OptionId: "no", Name: "Reject", Kind: protocol.PermissionOptionKindRejectOnce},
+		},
+	})
+	if err != nil || reply.Outcome.Selected == nil {
+		return engine.Decision{}, engine.ErrLater
+	}
+	chosen := reply.Outcome.Selected.OptionId
+	return engine.Decision{Approve: chosen != "no", ForRun: chosen == "run", By: editor, Reason: "rejected in the editor"}, nil
+}
+
+// asks returns the session of a run that asks about a call, once the editor has seen the call. Those
+// of child runs it does not see before. Nil: the prompt is over.
+func (s *server) asks(ctx context.Context, run string, call protocol.ToolCallId) *session {
+	stop := context.AfterFunc(ctx, s.changed.Broadcast)
+	defer stop()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for ctx.Err() == nil {
+		for _, at := range s.sessions {
+			if _, seen := at.shown[call]; seen && at.run == run || at.run != "" && strings.HasPrefix(run, at.run+".") {
+				return at
+			}
+		}
+		s.changed.Wait()
+	}
+	return nil
+}
