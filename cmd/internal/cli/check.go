@@ -78,3 +78,11 @@ func checkPolicy(file string, s *spec.Spec, registry *spec.Registry, wrong error
 	}
 	return err
 }
+
+func schemaCommand(a *app) *cobra.Command {
+	return looking(a.command("schema", "Print the JSON Schema of specs, for editors", cobra.NoArgs,
+		func(context.Context, []string) (int, error) {
+			_, err := a.out.Write(spec.Schema())
+			return 0, err
+		}))
+}

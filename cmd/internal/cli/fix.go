@@ -2,7 +2,9 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -13,6 +15,8 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/fix/mechanic"
+	"github.com/pawl-run/pawl/fix/refactor"
+	"github.com/pawl-run/pawl/fix/repro"
 	"github.com/pawl-run/pawl/fix/testfix"
 	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/internal/redact"
@@ -141,4 +145,140 @@ func (a *app) showCheck() (seen func(packages, failed int), stop func()) {
 		defer mu.Unlock()
 		a.sayf("running the tests: %s so far, %d failed, %v", counted(packages, "package"), failed, time.Since(began).Round(time.Second))
 	})
+}
+
+func reproCommand(a *app) *cobra.Command {
+	f := &projecting{}
+	c := a.command("repro (TEXT | FILE) [DIR] [flags]", "Write a test that fails because of a bug, from its description", cobra.RangeArgs(1, 2), func(ctx context.Context, args []string) (int, error) {
+		dir := "."
+		if len(args) > 1 {
+			dir = args[1]
+		}
+		return reproduce(ctx, a, f, args[0], dir)
+	})
+	f.flags(c, "go test or pytest, ")
+	return c
+}
+
+func reproduce(ctx context.Context, a *app, f *projecting, from, dir string) (int, error) {
+	text, err := a.description(ctx, from)
+	if err != nil {
+		return 0, err
+	}
+	in, err := f.read(a, dir)
+	if err != nil {
+		return 0, err
+	}
+	name, err := a.thinking(f.model, "writes no tests")
+	if err != nil {
+		return 0, err
+	}
+	return f.drive(ctx, a, in, name, func(model pawl.Model) (blueprint, error) {
+		return repro.New(ctx, dir, text, model, f.options(in))
+	})
+}
+
+// description is the text that describes a bug: of a file, of standard input, or the argument itself.
+func (con *console) description(ctx context.Context, from string) (text string, err error) {
+	switch info, missing := os.Stat(from); {
+	case from == "-":
+		text, err = con.stdin(ctx)
+	case missing != nil && !strings.ContainsAny(from, " \n") && strings.ContainsAny(from, "./"):
+		return "", misuse("file %s does not exist; give the description of a bug, or a file with it", from)
+	case missing != nil:
+		text = from
+	case info.IsDir():
+		return "", misuse("%s is a directory; give the description of a bug, or a file with it, before the project's directory", from)
+	default:
+		var data []byte
+		data, err = readContext("the description", from)
+		text = string(data)
+	}
+	if err == nil && strings.TrimSpace(text) == "" {
+		err = misuse("the description of the bug is empty; say what happens and what should happen")
+	}
+	return text, err
+}
+
+// refactoring holds the options of pawl refactor.
+type refactoring struct {
+	projecting
+	metric string
+}
+
+func refactorCommand(a *app) *cobra.Command {
+	f := &refactoring{}
+	c := a.command("refactor GOAL [DIR] [flags]", "Improve the form of code towards GOAL without changing what it does", cobra.RangeArgs(1, 2), func(ctx context.Context, args []string) (int, error) {
+		dir := "."
+		if len(args) > 1 {
+			dir = args[1]
+		}
+		return refactorProject(ctx, a, f, args[0], dir)
+	})
+	c.Flags().StringVar(&f.metric, "metric", "", "what must become less: lines, complexity, or cmd:COMMAND, which prints a number (default: complexity, lines outside Go)")
+	f.flags(c, "go test or pytest, ")
+	return c
+}
+
+func refactorProject(ctx context.Context, a *app, f *refactoring, goal, dir string) (int, error) {
+	in, err := f.read(a, dir)
+	if err != nil {
+		return 0, err
+	}
+	metric := refactor.Metric{Name: f.metric}
+	if command, is := strings.CutPrefix(f.metric, refactor.Command+":"); is {
+		metric.Name = refactor.Command
+		if metric.Command, err = words(command); err != nil {
+			return 0, misuse("--metric: %w", err)
+		}
+	}
+	name, err := a.thinking(f.model, "refactors nothing")
+	if err != nil {
+		return 0, err
+	}
+	return f.drive(ctx, a, in, name, func(model pawl.Model) (blueprint, error) {
+		return refactor.New(ctx, dir, goal, metric, model, f.options(in))
+	})
+}
+
+// words splits a command into words as a shell would, with quotes and backslashes only.
+func words(text string) ([]string, error) {
+	var out []string
+	var word strings.Builder
+	open, begun := rune(0), false
+	escaped := false
+	for _, r := range text {
+		switch {
+		case escaped:
+			word.WriteRune(r)
+			escaped = false
+		case r == '\\' && open != '\'':
+			escaped, begun = true, true
+		case open != 0 && r == open:
+			open = 0
+		case open != 0:
+			word.WriteRune(r)
+		case r == '\'' || r == '"':
+			open, begun = r, true
+		case r == ' ' || r == '\t' || r == '\n':
+			if begun {
+				out = append(out, word.String())
+				word.Reset()
+				begun = false
+			}
+		default:
+			word.WriteRune(r)
+			begun = true
+		}
+	}
+	if open != 0 || escaped {
+		return nil, errors.New("a quote is not closed")
+	}
+	if begun {
+		out = append(out, word.String())
+	}
+	if len(out) == 0 {
+		return nil, errors.New("the command is empty")
+	}
+	return out, nil
 }

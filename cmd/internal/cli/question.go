@@ -1,12 +1,16 @@
 package cli
 
 import (
+	"bufio"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"os"
 	"strings"
+	"sync"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
@@ -121,4 +125,146 @@ func (s *asker) answer(ctx context.Context, p pawl.Pending) (string, error) {
 		err = engine.ErrLater
 	}
 	return line, err
+}
+
+// lineReader reads lines for questions that may be withdrawn before they are answered.
+// A read cannot be cancelled, so it outlives its question. A line typed before the
+// next question is shown is dropped: it cannot be its answer.
+type lineReader struct {
+	in   *bufio.Reader
+	mark *lockedWriter // shows a mark where a line is typed; nil: nobody types
+
+	mu      sync.Mutex
+	reading bool
+	waiting chan typed // the waiting question; nil: none
+}
+
+type typed struct {
+	line string
+	err  error
+}
+
+// newLineReader reads lines of in. mark is the terminal of the person who types them; nil:
+// there is none.
+func newLineReader(in io.Reader, mark *lockedWriter) *lineReader {
+	if in == nil {
+		in = strings.NewReader("")
+	}
+	return &lineReader{in: bufio.NewReader(in), mark: mark}
+}
+
+// next returns the next line without its line end; io.EOF: there is none.
+func (l *lineReader) next(ctx context.Context) (string, error) {
+	mine := make(chan typed, 1)
+	l.mu.Lock()
+	l.waiting = mine
+	if !l.reading {
+		l.reading = true
+		go l.read()
+	}
+	l.mu.Unlock()
+	if l.mark != nil {
+		l.mark.ask("? ")
+		defer l.mark.asked()
+	}
+	select {
+	case t := <-mine:
+		if l.mark != nil && t.err == nil {
+			l.mark.typed()
+		}
+		return t.line, t.err
+	case <-ctx.Done():
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if l.waiting == mine {
+			l.waiting = nil
+		}
+		return "", context.Cause(ctx)
+	}
+}
+
+func (l *lineReader) read() {
+	line, err := l.in.ReadString('\n')
+	if line != "" {
+		err = nil // a last line without an end is one
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.reading = false
+	if l.waiting != nil {
+		l.waiting <- typed{strings.TrimRight(line, "\r\n"), err}
+		l.waiting = nil
+	}
+}
+
+// drain drops what was typed and not read, on a terminal; other inputs do not show
+// what was typed already.
+func (l *lineReader) drain(in io.Reader) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.reading {
+		return // the current line was begun on purpose
+	}
+	_, _ = l.in.Discard(l.in.Buffered())
+	if f, ok := in.(*os.File); ok {
+		flushInput(f)
+	}
+}
+
+// approvalsMode is the value of --approvals; empty: not given.
+type approvalsMode string
+
+const (
+	modeAsk  approvalsMode = "ask"
+	modePark approvalsMode = "park"
+	modeDeny approvalsMode = "deny"
+)
+
+// set reads a mode from the command line.
+func (m *approvalsMode) set(text string) error {
+	switch mode := approvalsMode(text); mode {
+	case modeAsk, modePark, modeDeny:
+		*m = mode
+		return nil
+	}
+	return fmt.Errorf("write ask, park or deny")
+}
+
+// engine makes the engine that drives a run of the agent under the given flags.
+func (a *app) engine(j pawl.Journal, d *driving, agent pawl.Agent) *engine.Engine {
+	o := a.options(agent.Source)
+	a.shown = a.asks(d.approvals)
+	a.recordCalls(o)
+	o.Approver = a.approver(d.approvals, infos(agent))
+	o.Patience = -1 // a person may take until the request expires
+	o.Watchers = a.watchers(false)
+	if to := a.reporting(false); to != nil {
+		o.Log = to.Log
+	}
+	return engine.New(j, o)
+}
+
+// approver decides calls at the terminal; nil: others decide them.
+func (a *app) approver(mode approvalsMode, tools []pawl.ToolInfo) engine.Approver {
+	switch {
+	case a.asks(mode):
+		return a.asker(tools)
+	case mode == modeDeny:
+		return engine.ApproverFunc(func(_ context.Context, r engine.Request) (engine.Decision, error) {
+			a.sayf("%s %s is denied by --approvals deny", r.Call, r.Tool)
+			return engine.Decision{Reason: "approvals are denied where this run is driven", By: "--approvals deny"}, nil
+		})
+	}
+	return nil
+}
+
+// asks reports whether this process asks for what a run waits for.
+func (con *console) asks(mode approvalsMode) bool {
+	return mode == modeAsk || mode == "" && con.attended()
+}
+
+// attended reports whether a person can be asked: input and error output are both
+// terminals.
+func (con *console) attended() bool {
+	return isTerminal(con.in) && isTerminal(con.err.under())
 }

@@ -301,6 +301,16 @@ func (h *serveHost) named(name string) (found *servedAgent) {
 	return found
 }
 
+// versions says which agents there are in place of an unknown one.
+func (h *serveHost) versions() string {
+	var all []string
+	for _, one := range h.served {
+		all = append(all, one.title())
+	}
+	slices.Sort(all)
+	return strings.Join(all, ", ")
+}
+
 // versioned finds the agent to resume a run with: of the version that the run has, or else
 // the newest, if its rule moves runs of other versions. Nil: neither is served.
 func (h *serveHost) versioned(d pawl.Declaration) *servedAgent {

@@ -4,12 +4,19 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
+	"sync"
+	"time"
 
+	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/explain"
+	"github.com/pawl-run/pawl/runs"
+	"github.com/pawl-run/pawl/telemetry"
 )
 
 // listen opens the listener of the service.
@@ -86,4 +93,116 @@ func listenSocket(ctx context.Context, path string) (net.Listener, error) {
 		return nil, errors.Join(refused(err), l.Close())
 	}
 	return &socket{l, path}, nil
+}
+
+// probes serves Prometheus and the probes of an orchestrator at an address of their own:
+// /metrics, /healthz, and /readyz, which says whether it is ready. They ask by the address
+// of a process and have no token, which the API does not accept. Empty: nothing is served.
+// Call quit at the end.
+func (a *app) probes(ctx context.Context, addr string, of probed) (quit func(), err error) {
+	if addr == "" {
+		return func() {}, nil
+	}
+	if _, _, err := net.SplitHostPort(addr); err != nil {
+		return nil, misuse("--metrics is %q; write an address with a port, such as 127.0.0.1:9090 or :9090", addr)
+	}
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
+	if err != nil {
+		return nil, refused(err)
+	}
+	web := &http.Server{Handler: probing(a.scraped(), of), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 16 << 10}
+	go func() { _ = web.Serve(l) }()
+	a.sayf("metrics and probes at http://%s", l.Addr())
+	return func() { _ = web.Close() }, nil
+}
+
+// A probed is a server or a worker.
+type probed interface {
+	Ready(ctx context.Context) error
+	WriteMetrics(to io.Writer)
+}
+
+func probing(metrics http.Handler, of probed) http.Handler {
+	mux := http.NewServeMux()
+	if metrics != nil {
+		mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {
+			metrics.ServeHTTP(w, r)
+			of.WriteMetrics(w)
+		})
+	}
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") })
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
+		if err := of.Ready(r.Context()); err != nil {
+			http.Error(w, err.Error(), http.StatusServiceUnavailable)
+			return
+		}
+		_, _ = io.WriteString(w, "ok\n")
+	})
+	return mux
+}
+
+// watchBacklog shows in the metrics what waits in a journal.
+func (a *app) watchBacklog(ctx context.Context, j store, h workHost) {
+	if to := a.reporting(true); to != nil && to.Telemetry != nil {
+		names, _ := h.Names(ctx) // never fails
+		b := newBacklog(j, names)
+		to.Telemetry.WatchBacklog(b.look)
+	}
+}
+
+// A backlog counts the runs of a journal that wait for somebody.
+type backlog struct {
+	journal store
+
+	mu    sync.Mutex
+	at    time.Time // of the last count
+	found map[string]telemetry.Backlog
+}
+
+// newBacklog counts the runs of a journal. The agents that this process drives are reported
+// from the beginning, so that an autoscaler has something to go by before the first run.
+func newBacklog(j store, agents []string) *backlog {
+	b := &backlog{journal: j, found: map[string]telemetry.Backlog{}}
+	for _, agent := range agents {
+		b.found[agent] = telemetry.Backlog{}
+	}
+	return b
+}
+
+// fresh is how long a count is good for: several readers of the metrics cost one.
+const fresh = 5 * time.Second
+
+// look counts, unless it did so just before. An agent that was reported is reported until the
+// process ends, so that its metrics go down to zero.
+func (b *backlog) look(ctx context.Context) (map[string]telemetry.Backlog, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	now := time.Now()
+	if now.Sub(b.at) < fresh {
+		return b.found, nil
+	}
+	found := map[string]telemetry.Backlog{}
+	for agent := range b.found {
+		found[agent] = telemetry.Backlog{}
+	}
+	for _, status := range []pawl.Status{pawl.StatusQueued, pawl.StatusRunning, pawl.StatusWaitingDoubt} {
+		for h, err := range b.journal.List(ctx, pawl.Query{Status: status}) {
+			if err != nil {
+				return nil, err
+			}
+			of := found[h.Agent]
+			switch {
+			case status == pawl.StatusQueued:
+				of.Queued++
+				of.Oldest = max(of.Oldest, now.Sub(h.Updated))
+			case status == pawl.StatusWaitingDoubt:
+				of.InDoubt++
+			case !runs.IsChild(h) && !runs.Owned(h.Lease):
+				of.Unowned++
+			}
+			found[h.Agent] = of
+		}
+	}
+	b.at, b.found = now, found
+	return found, nil
 }

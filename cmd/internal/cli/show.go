@@ -4,12 +4,14 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/cmd/internal/markdown"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/explain"
 	"github.com/pawl-run/pawl/internal/display"
@@ -118,4 +120,85 @@ func (con *console) show(r explain.Report, h pawl.Head, board []team.Task) error
 		return err
 	}
 	return nil
+}
+
+func explainCommand(a *app) *cobra.Command {
+	return looking(remotely(oneRun(a, "explain RUN [flags]", "Explain why a run stopped, what it did, what it cost and what to do next", func(ctx context.Context, j pawl.Journal, h pawl.Head) (int, error) {
+		report, err := a.reportOf(ctx, j, h)
+		if err != nil {
+			return 0, err
+		}
+		if a.json {
+			return 0, printJSON(a.out, report)
+		}
+		w := a.page()
+		if _, err := io.WriteString(w, report.Markdown()); err != nil {
+			return 0, err
+		}
+		return 0, w.Close()
+	})))
+}
+
+// page returns a writer of Markdown to standard output, which renders it on a terminal
+// unless NO_COLOR is set. Files and pipes get the Markdown as it is.
+func (a *app) page() io.WriteCloser {
+	f := a.outTerminal()
+	if f == nil {
+		return unclosed{a.out}
+	}
+	return markdown.NewWriter(resultWriter{f}, min(columns(f), mostColumns), a.coloured())
+}
+
+// outTerminal is the terminal that standard output is; nil: it is none.
+func (con *console) outTerminal() *os.File {
+	to, _ := con.out.(resultWriter)
+	if on, ok := to.w.(*inertWriter); ok {
+		f, _ := on.w.(*os.File)
+		return f
+	}
+	return nil
+}
+
+// mostColumns is the most columns that text takes, so that it stays readable.
+const mostColumns = 100
+
+// unclosed is a writer that others close.
+type unclosed struct{ io.Writer }
+
+func (unclosed) Close() error { return nil }
+
+// cost is what a run cost, as JSON.
+type cost struct {
+	Run        string        `json:"run"`
+	Agent      string        `json:"agent"`
+	Status     pawl.Status   `json:"status"`
+	Iterations int           `json:"iterations"`
+	ModelCalls int           `json:"model_calls"`
+	UsedTokens int           `json:"used_tokens"`
+	CostUSD    *pawl.Decimal `json:"cost_usd"`
+	explain.Spending
+}
+
+// showCost prints what a run cost: the part of the report of pawl explain.
+func (a *app) showCost(r explain.Report) error {
+	if a.json {
+		return printJSON(a.out, cost{Run: r.Run, Agent: r.Agent, Status: r.Status, Iterations: r.Iterations, ModelCalls: r.Usage.ModelCalls,
+			UsedTokens: r.Usage.Input + r.Usage.Output, CostUSD: r.CostUSD, Spending: r.Spending})
+	}
+	w := a.page()
+	if _, err := io.WriteString(w, r.CostMarkdown()); err != nil {
+		return err
+	}
+	return w.Close()
+}
+
+// usd formats an amount of dollars; a dash if it is unknown.
+func usd(v *pawl.Decimal) string {
+	switch {
+	case v == nil:
+		return "–"
+	case *v >= 100:
+		return fmt.Sprintf("$%.2f", *v)
+	}
+	return display.Dollars(float64(*v))
 }

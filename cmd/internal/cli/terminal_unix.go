@@ -19,3 +19,26 @@ func columns(f *os.File) int {
 	}
 	return int(size.Col)
 }
+
+// hideKeys has the terminal not show what is typed, until show. Ctrl-C is still a signal.
+func hideKeys(f *os.File) (show func()) {
+	was, err := unix.IoctlGetTermios(int(f.Fd()), getMode)
+	if err != nil {
+		return func() {}
+	}
+	mode := *was
+	mode.Lflag &^= unix.ECHO
+	_ = unix.IoctlSetTermios(int(f.Fd()), setMode, &mode) // if it fails, the keys are shown
+	return func() { _ = unix.IoctlSetTermios(int(f.Fd()), setMode, was) }
+}
+
+// revive has the terminal take lines and show what is typed, as it does unless a killed process left
+// it otherwise.
+func revive(f *os.File) {
+	if mode, err := unix.IoctlGetTermios(int(f.Fd()), getMode); err == nil {
+		mode.Iflag |= unix.ICRNL | unix.IXON
+		mode.Oflag |= unix.OPOST
+		mode.Lflag |= unix.ICANON | unix.ECHO | unix.ISIG | unix.IEXTEN
+		_ = unix.IoctlSetTermios(int(f.Fd()), setMode, mode) // if it fails, it stays as it is
+	}
+}

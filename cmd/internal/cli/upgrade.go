@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -205,4 +206,28 @@ func upgradeRun(ctx context.Context, a *app, j store, h pawl.Head, file string, 
 		line.Outcome, line.Why = "compatible", changed
 	}
 	return line, nil
+}
+
+// newer reports whether one version of an agent is newer than another.
+func newer(a, b string) bool { return compareVersions(a, b) > 0 }
+
+// compareVersions orders versions of an agent: part by part between dots, numbers by their
+// value and before words, and none before any.
+func compareVersions(a, b string) int {
+	if a == "" || b == "" {
+		return cmp.Compare(len(a), len(b))
+	}
+	return slices.CompareFunc(strings.Split(a, "."), strings.Split(b, "."), func(a, b string) int {
+		x, notX := strconv.ParseUint(strings.TrimPrefix(a, "v"), 10, 64)
+		y, notY := strconv.ParseUint(strings.TrimPrefix(b, "v"), 10, 64)
+		switch {
+		case notX == nil && notY == nil:
+			return cmp.Compare(x, y)
+		case notX == nil:
+			return -1
+		case notY == nil:
+			return 1
+		}
+		return cmp.Compare(a, b)
+	})
 }

@@ -1,13 +1,115 @@
 package cli
 
 import (
+	"bytes"
 	"fmt"
+	"io"
 	"os"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/pawl-run/pawl/internal/display"
 )
+
+// lockedWriter is a writer for several goroutines. It hides write errors: a reader
+// that stops watching must not end the run.
+type lockedWriter struct {
+	mu     sync.Mutex
+	w      io.Writer
+	status string    // the status lines below the output; see setStatus
+	asking bool      // the status is the mark of a question; see ask
+	strict bool      // it is a terminal: see inert
+	prompt io.Writer // takes the output while w has a prompt; nil: w does
+	part   []byte
+	held   *bytes.Buffer // takes the output while a person is asked; nil: nobody is
+}
+
+func newLockedWriter(w io.Writer) *lockedWriter {
+	f, ok := w.(*os.File)
+	return &lockedWriter{w: w, strict: ok && columns(f) > 0}
+}
+
+func (l *lockedWriter) disable() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.w = io.Discard
+}
+
+func (l *lockedWriter) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := len(b)
+	if l.strict {
+		b, l.part = inert(append(l.part, b...))
+		l.part = append([]byte(nil), l.part...)
+	}
+	l.shown(b)
+	return n, nil
+}
+
+// shown puts b above the status, or keeps it until the person has answered.
+func (l *lockedWriter) shown(b []byte) {
+	if l.held != nil {
+		l.held.Write(b)
+		return
+	}
+	l.put(l.above(b))
+}
+
+// hold removes the status and keeps what others write, so that nothing comes between a question
+// and its answer, until release. The question is written with tell.
+func (l *lockedWriter) hold() (release func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.held != nil {
+		return func() {}
+	}
+	l.show("")
+	l.held = &bytes.Buffer{}
+	return func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		b := l.held.Bytes()
+		l.held = nil
+		l.put(l.above(b))
+	}
+}
+
+// tell writes a question, or a part of it, while others are held.
+func (l *lockedWriter) tell(text string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	b := []byte(text)
+	if l.strict {
+		b, _ = inert(b)
+	}
+	l.put(l.above(b))
+}
+
+// paint is Write for text that holds colours.
+func (l *lockedWriter) paint(text string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.shown([]byte(text))
+}
+
+// under returns the underlying writer.
+func (l *lockedWriter) under() io.Writer {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.w
+}
+
+func (l *lockedWriter) put(b []byte) {
+	w := l.w
+	if l.prompt != nil && w != io.Discard {
+		w = l.prompt
+	}
+	if _, err := w.Write(b); err != nil {
+		l.w = io.Discard
+	}
+}
 
 // The status is a few lines below all other output, redrawn in place. Other output goes
 // above it in the same write, so that the screen does not flicker.
