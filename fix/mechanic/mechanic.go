@@ -58,7 +58,7 @@ func answer(r pawl.Request) pawl.Reply {
 	case r.Purpose != pawl.PurposeTurn && r.Purpose != "":
 		return say(fmt.Sprintf("It does not support this request (%s).", r.Purpose))
 	case !slices.ContainsFunc(r.Tools, func(t pawl.ToolInfo) bool { return t.Name == project.RepairTool }):
-		return say("It can only repair Go code that go test tests, as pawl fix asks it to. A language model could help: give pawl a provider's key.")
+		return say("It only repairs Go code for pawl fix. A language model could help: give pawl a provider's key.")
 	case round > 0 && found.Edit == "":
 		return say(found.Summary)
 	}

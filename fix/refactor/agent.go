@@ -11,7 +11,7 @@ import (
 const prompt = `You refactor code: you change its form and not what it does. You work in a copy of the project; your changes are applied to the original when you are done and everything below holds.
 
 How to go about it:
-- Read the code that the goal is about, its callers and its tests. Work in small steps that each leave the tests passing.
+- Read the code that the goal is about, its callers and its tests. Work in small steps that leave the tests passing.
 - Tests that there are stay as they are. You may add to them. Before you change code that no test executes, add a test of it that passes on the code as it is.
 - The exported names and their types stay as they are, unless the goal is about them.
 - Change nothing that the goal is not about, and do not repair faults: a refactoring keeps them.
@@ -26,7 +26,7 @@ func (r *Refactor) Agent() pawl.Agent {
 		Prompt:      prompt,
 		Model:       r.Model,
 		Tools: append(r.Files.Tools(), r.TestTool(),
-			tool.FuncWith("finished", "Say that the goal is reached. It counts for the files as they are now.", r.finish, pawl.Read, nil)),
+			tool.FuncWith("finished", "Say that the files as they are now reach the goal.", r.finish, pawl.Read, nil)),
 		Observer: r.observe,
 		Source:   r.source.String(),
 	}, r.Limits)

@@ -31,7 +31,7 @@ const (
 // A Metric is what must become less. The zero Metric is Complexity for Go, and Lines for other code.
 type Metric struct {
 	Name    string   `json:"name"`
-	Command []string `json:"command,omitempty"` // of Command, as an argument vector: it runs in the copy and prints a number
+	Command []string `json:"command,omitempty"` // of Command: an argument vector that runs in the copy and prints a number
 }
 
 // or checks the metric, and chooses one if there is none.

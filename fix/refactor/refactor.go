@@ -15,7 +15,7 @@ import (
 
 // What agents in a copy have in common.
 type (
-	Options = project.Options // the choices that New leaves; the test command is one of go test or pytest, whose tests have names
+	Options = project.Options // the choices that New leaves; the tests have names, as those of go test and pytest
 	Checked = project.Checked // what the tests said before the first edit
 	Outcome = project.Outcome // what a run came to; its Facts are [Facts]
 	Diff    = project.Diff    // what a run changed
@@ -90,7 +90,7 @@ func (r *Refactor) first(ctx context.Context) (*project.Before, error) {
 				return err
 			}
 			shown := strings.Join(failed[:min(len(failed), 5)], ", ")
-			return fmt.Errorf("%d tests fail, such as %s: %w; fix them first, as with pawl fix", len(failed), shown, errRed)
+			return fmt.Errorf("%d tests fail, such as %s: %w; fix them first with pawl fix", len(failed), shown, errRed)
 		case b.Report.Passed == 0:
 			return fmt.Errorf("no test ran: %w; write some first", errRed)
 		}
@@ -164,7 +164,7 @@ func (r *Refactor) judge(ctx context.Context, l *looked, first *project.Before) 
 		return nil //nolint:nilerr // the model reads it
 	}
 	if l.Now >= l.Was {
-		l.Miss("[metric]", fmt.Sprintf("%s must become less: they were %v and are %v", r.source.Metric.Counts(), l.Was, l.Now))
+		l.Miss("[metric]", fmt.Sprintf("%s must become less: %v before, %v now", r.source.Metric.Counts(), l.Was, l.Now))
 	}
 	return nil
 }

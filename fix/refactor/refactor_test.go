@@ -106,10 +106,10 @@ func TestRefactor(t *testing.T) {
 	}
 	for _, want := range []string{
 		"- a change towards the goal\n",
-		"most_test.go has a declaration that this edit removes or changes: func TestOf",
+		"most_test.go loses the declaration func TestOf",
 		"go.mod decides which tests run",
 		"- example.com/most.TestOf passed before and does not pass now\n",
-		"- lines of code must become less: they were 19 and are 19\n",
+		"- lines of code must become less: 19 before, 19 now\n",
 		"- call finished when the goal is reached\n",
 		"- example.com/most [build] fails\n",
 	} {

@@ -31,7 +31,7 @@ func (r *Repro) Check(ctx context.Context, seen func(packages, failed int)) (c C
 	switch failed := c.Open; {
 	case err != nil:
 	case len(failed) > 0:
-		c.Says = []string{"these fail already, and are left as they are: " + strings.Join(failed[:min(len(failed), 10)], ", ")}
+		c.Says = []string{"already failing, and left as they are: " + strings.Join(failed[:min(len(failed), 10)], ", ")}
 	case c.Passed == 0:
 		c.Says = []string{"the project has no test yet"}
 	}
@@ -209,7 +209,7 @@ func (r *Repro) repeat(ctx context.Context, l *looked) error {
 		}
 		ways := signature(now.Report.Failures)
 		if ways == "" || i > 0 && ways != before {
-			l.Miss(l.Test, fmt.Sprintf("%s fails by chance: run %d of %d by itself went another way than the one before; make it fail in every run",
+			l.Miss(l.Test, fmt.Sprintf("%s fails by chance: run %d of %d alone differed; make it fail in every run",
 				l.Test, i+1, Runs))
 			return nil
 		}

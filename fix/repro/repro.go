@@ -15,7 +15,7 @@ import (
 
 // What agents in a copy have in common.
 type (
-	Options = project.Options // the choices that New leaves; the test command is one of go test or pytest, whose tests have names
+	Options = project.Options // the choices that New leaves; the tests have names, as those of go test and pytest
 	Checked = project.Checked // what the tests said before the first edit; what is open then may go on failing
 	Outcome = project.Outcome // what a run came to; its Facts are [Found]
 	Diff    = project.Diff    // the tests that a run added
@@ -82,7 +82,7 @@ func (r *Repro) Finish(ctx context.Context, status pawl.Status) (Outcome, error)
 	d, err := r.Diff()
 	return Outcome{
 		Diff: d, Facts: Found{l.Test, quoted(r.command(l.pkg, l.test)), Runs},
-		Says: []string{fmt.Sprintf("%s failed the same way in %d of %d runs; read it before you trust it", l.Test, Runs, Runs)},
+		Says: []string{fmt.Sprintf("%s failed alike in %d of %d runs; read it before you trust it", l.Test, Runs, Runs)},
 	}, err
 }
 

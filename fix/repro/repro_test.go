@@ -122,7 +122,7 @@ func TestRepro(t *testing.T) {
 	for _, want := range []string{
 		"- a new test that fails because of the bug\n",
 		"most.go is no test, and only tests may be edited",
-		"most_test.go has a declaration that this edit removes or changes: func TestOf",
+		"most_test.go loses the declaration func TestOf",
 		"go.mod decides which tests run",
 		"[build] does not build, so nothing is shown",
 		"example.com/most.TestBug passes, so it does not show the bug",

@@ -60,10 +60,10 @@ func Agent(s Source, model pawl.Model, l pawl.Limits) pawl.Agent {
 		Prompt:      prompt,
 		Model:       model,
 		Tools: []pawl.Tool{
-			tool.FuncWith(toolReport, "Report the faults that the change brings in: all of them, in one call.", s.accept, pawl.Read, nil),
+			tool.FuncWith(toolReport, "Report all faults that the change brings in.", s.accept, pawl.Read, nil),
 		},
 		Observer: func(context.Context) (pawl.Observation, error) {
-			return pawl.Observation{Text: "The review ends when " + toolReport + " accepts what you found.", Data: json.RawMessage("{}")}, nil
+			return pawl.Observation{Text: "The review ends when " + toolReport + " accepts.", Data: json.RawMessage("{}")}, nil
 		},
 		Source: s.String(),
 	}, l)
@@ -84,7 +84,7 @@ func (s Source) accept(_ context.Context, a reported) (string, error) {
 		}
 	}
 	if len(wrong) > 0 {
-		return "", fmt.Errorf("nothing was reported: %s; leave such findings out, or correct them, and report the others again", strings.Join(wrong, "; "))
+		return "", fmt.Errorf("nothing was reported: %s; correct or drop these, and report again", strings.Join(wrong, "; "))
 	}
 	return "reported", nil
 }

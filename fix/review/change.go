@@ -60,7 +60,7 @@ func (c *Change) Close() error {
 func (c *Change) open(ctx context.Context, stdin io.Reader) error {
 	said, err := c.git.out(ctx, nil, "rev-parse", "--show-prefix", "--show-toplevel", "--path-format=absolute", "--git-path", "objects")
 	if not := (*gitError)(nil); errors.As(err, &not) && strings.Contains(not.said, "not a git repository") {
-		return fmt.Errorf("%s is not in a git repository; name a project that is, or run git init and commit what a review starts from", c.Dir)
+		return fmt.Errorf("%s is not in a git repository; name one that is, or run git init and commit", c.Dir)
 	}
 	if err != nil {
 		return err
@@ -182,7 +182,7 @@ func (c *Change) apply(ctx context.Context, stdin io.Reader) error {
 	}
 	_, err = c.top.out(ctx, strings.NewReader(string(patch)), "apply", "--cached", "--whitespace=nowarn", "-")
 	if said := (*gitError)(nil); errors.As(err, &said) {
-		return fmt.Errorf("%s does not apply to HEAD; review commits as A..B, or check out the commit it was made for: %w", c.What, err)
+		return fmt.Errorf("%s does not apply to HEAD; review commits as A..B, or check out its base: %w", c.What, err)
 	}
 	return err
 }

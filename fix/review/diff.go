@@ -1,10 +1,13 @@
 package review
 
 import (
+	"cmp"
 	"fmt"
-	"strconv"
 	"strings"
 
+	"github.com/bluekeyes/go-gitdiff/gitdiff"
+
+	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/internal/redact"
 )
 
@@ -75,110 +78,55 @@ func withoutKeys(text string) string {
 
 // Parse reads the output of git diff --full-index.
 func Parse(diff string) ([]File, error) {
-	var files []File
-	var olds, news, n int // what is left of a hunk, and the number of its next line
-	var removed bool
-	for text := range strings.SplitSeq(strings.TrimSuffix(diff, "\n"), "\n") {
-		if names, ok := strings.CutPrefix(text, "diff --git "); ok {
-			files = append(files, File{Path: bothNames(names)})
-			continue
-		}
-		if len(files) == 0 {
-			if diff == "" {
-				return nil, nil
-			}
-			return nil, fmt.Errorf("%q is before the first file of the difference", text)
-		}
-		f := &files[len(files)-1]
-		if olds == 0 && news == 0 {
-			if ranges, ok := strings.CutPrefix(text, "@@ "); ok {
-				if olds, news, n, ok = hunk(ranges); !ok {
-					return nil, fmt.Errorf("%q is no header of a hunk", text)
-				}
-				removed = false
-			} else {
-				f.header(text)
-			}
-			continue
-		}
-		if text == "" || !strings.ContainsRune(" +-\\", rune(text[0])) {
-			return nil, fmt.Errorf("%q is no line of a hunk of %s", text, f.Path)
-		}
-		if text[0] == '\\' { // no newline at the end of the file
-			continue
-		}
-		f.shown = append(f.shown, line{text[0], n, strings.TrimSuffix(text[1:], "\r")})
-		if text[0] == '+' || removed && text[0] == ' ' {
-			f.add(n)
-		} else if text[0] == '-' && !removed {
-			f.add(n - 1)
-		}
-		removed = text[0] == '-'
-		if text[0] != '+' {
-			olds--
-		}
-		if text[0] != '-' {
-			news, n = news-1, n+1
-		}
+	parsed, before, err := gitdiff.Parse(strings.NewReader(diff))
+	if err != nil {
+		return nil, fmt.Errorf("the difference: %w", err)
 	}
-	if olds > 0 || news > 0 {
-		return nil, fmt.Errorf("a hunk of %s is cut short", files[len(files)-1].Path)
+	if len(parsed) == 0 && before != "" {
+		return nil, fmt.Errorf("the difference names no file; it begins with %q", display.Clip(before, 80))
+	}
+	var files []File
+	for _, p := range parsed {
+		f := File{Path: cmp.Or(p.NewName, p.OldName), Skip: unread(p)}
+		for _, h := range p.TextFragments {
+			f.hunk(h)
+		}
+		files = append(files, f)
 	}
 	return files, nil
 }
 
-// header reads a line before the hunks of a file.
-func (f *File) header(text string) {
-	word, rest, _ := strings.Cut(text, " ")
-	mode := text[strings.LastIndexByte(text, ' ')+1:]
-	switch {
-	case (word == "index" || word == "new") && mode == "160000":
-		f.Skip = "a submodule"
-	case (word == "index" || word == "new") && mode == "120000":
-		f.Skip = "a symbolic link"
-	case word == "deleted":
-		f.Skip = "removed"
-	case word == "Binary", word == "GIT":
-		f.Skip = "binary"
-	case word == "rename" && strings.HasPrefix(rest, "to "):
-		f.Path = unquote(strings.TrimPrefix(rest, "to "))
-	case word == "+++" && rest != "/dev/null":
-		f.Path = strings.TrimPrefix(unquote(strings.TrimSuffix(rest, "\t")), "b/")
+// unread says why nobody reads what changed in a file, by git's modes where it is no text; empty: it is read.
+func unread(p *gitdiff.File) string {
+	switch mode := cmp.Or(p.NewMode, p.OldMode); {
+	case mode == 0o160000:
+		return "a submodule"
+	case mode == 0o120000:
+		return "a symbolic link"
+	case p.IsDelete:
+		return "removed"
+	case p.IsBinary:
+		return "binary"
 	}
+	return ""
 }
 
-// hunk reads the ranges in a header of a hunk: how many lines it has of both files, and the number of its first
-// in the new one.
-func hunk(header string) (olds, news, start int, ok bool) {
-	header, _, ok = strings.Cut(header, " @@")
-	was, is, two := strings.Cut(header, " ")
-	_, olds, ok1 := span(was, "-")
-	start, news, ok2 := span(is, "+")
-	if news == 0 {
-		start++ // git names the line before
+// hunk adds the lines of a hunk.
+func (f *File) hunk(h *gitdiff.TextFragment) {
+	n := int(h.NewPosition)
+	if h.NewLines == 0 {
+		n++ // git names the line before
 	}
-	return olds, news, start, ok && two && ok1 && ok2
-}
-
-// span reads a start and a number of lines, as in -12,3.
-func span(text, sign string) (start, n int, ok bool) {
-	text, ok = strings.CutPrefix(text, sign)
-	from, count, given := strings.Cut(text, ",")
-	start, err := strconv.Atoi(from)
-	if n = 1; given && err == nil {
-		n, err = strconv.Atoi(count)
+	removed := false
+	for _, l := range h.Lines {
+		f.shown = append(f.shown, line{l.Op.String()[0], n, strings.TrimRight(l.Line, "\r\n")})
+		if l.Op == gitdiff.OpAdd || removed && l.Op == gitdiff.OpContext {
+			f.add(n)
+		} else if l.Op == gitdiff.OpDelete && !removed {
+			f.add(n - 1)
+		}
+		if removed = l.Op == gitdiff.OpDelete; !removed {
+			n++
+		}
 	}
-	return start, n, ok && err == nil
-}
-
-// bothNames returns the name in "a/NAME b/NAME". It counts only for a file without
-// lines and without a new name, where both are the same.
-func bothNames(text string) string { return strings.TrimPrefix(unquote(text[:len(text)/2]), "a/") }
-
-// unquote undoes the quotes of git, which are those of C.
-func unquote(name string) string {
-	if plain, err := strconv.Unquote(name); err == nil && strings.HasPrefix(name, `"`) {
-		return plain
-	}
-	return name
 }

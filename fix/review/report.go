@@ -23,10 +23,10 @@ const (
 // A Finding is a fault in a line of the difference.
 type Finding struct {
 	File     string `json:"file" jsonschema:"the path of the file, as the change names it"`
-	Line     int    `json:"line" jsonschema:"the number of the line with the fault, in the new file: a line with +, or one beside a line with -"`
+	Line     int    `json:"line" jsonschema:"the line with the fault, by its number in the new file: with +, or beside a line with -"`
 	Severity string `json:"severity" jsonschema:"error if it goes wrong in ordinary use, warning if it goes wrong in some case, note if it is worth a second look"`
 	Title    string `json:"title" jsonschema:"the fault, in one short sentence"`
-	Evidence string `json:"evidence" jsonschema:"the code, the input or order of events with which it goes wrong, and what happens then"`
+	Evidence string `json:"evidence" jsonschema:"the code, the input or order of events, and what goes wrong then"`
 }
 
 // A Reviewed is a file of a review, with the lines of its difference.

@@ -14,7 +14,7 @@ How to go about it:
 - Do not try again what did not help: the cause is elsewhere.
 - Read a file before you edit it, and copy the text to replace exactly. Use write_file for new files only.
 - Tests named as no part of the goal are not your task.
-- When you are sure that it cannot be done, answer without calling a tool and say why. Do not report that every test passes: the run observes that.`
+- When it cannot be done, answer without calling a tool and say why. Do not report that tests pass: the run observes that.`
 
 // Agent returns the agent. Its observer and tools work in the copy, so it can
 // have one run at a time.

@@ -39,7 +39,7 @@ func (f *Fix) Check(ctx context.Context, seen func(packages, failed int)) (c Che
 	}
 	away := f.Known().First.Away
 	if len(away) > 0 {
-		c.Says = append(c.Says, "left out, since they pass in the project and fail in the copy: "+strings.Join(away, ", ")+"; "+f.whyElsewhere())
+		c.Says = append(c.Says, "left out, since they fail in the copy alone: "+strings.Join(away, ", ")+"; "+f.whyElsewhere())
 	}
 	switch {
 	case now.ran.NoCommand(f.source.Test):
@@ -48,7 +48,7 @@ func (f *Fix) Check(ctx context.Context, seen func(packages, failed int)) (c Che
 		return c, fmt.Errorf("%w by %q; write a failing test first, or name the command that runs the tests; where they are behind build tags, such as %q",
 			ErrNoTests, strings.Join(f.source.Test, " "), "go test -tags TAG ./...")
 	case len(c.Open) == 0 && c.Passed == 0 && len(away) > 0:
-		return c, fmt.Errorf("every failing test passes in the project and fails in the copy of it: %s; %s", some(away, 5), f.whyElsewhere())
+		return c, fmt.Errorf("these tests fail in the copy alone: %s; %s", some(away, 5), f.whyElsewhere())
 	}
 	return c, ctx.Err()
 }
@@ -58,5 +58,5 @@ func (f *Fix) whyElsewhere() string {
 	if left := f.Tree.LeftOut(); len(left) > 0 {
 		return "the copy does not have " + left[0]
 	}
-	return "the copy has all files of the project and another path, so they may depend on the path or on directories around it"
+	return "the copy has all files but another path, so they may depend on that path or on what is around it"
 }

@@ -42,7 +42,7 @@ func TestHome(t *testing.T) {
 		t.Error(dir)
 	}
 }
-`}, 1, nil, "left out, since they pass in the project and fail in the copy: example.com/m.TestHome; ", ""},
+`}, 1, nil, "left out, since they fail in the copy alone: example.com/m.TestHome; ", ""},
 		"variable": {map[string]string{"m_test.go": `package m
 
 import (

@@ -15,6 +15,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/tools/cover"
+
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/fix/internal/gotest"
 	"github.com/pawl-run/pawl/fix/internal/project"
@@ -223,31 +225,23 @@ func (r *repairing) coverage(ctx context.Context, t target) (map[string][]propos
 	if _, err := s.Once(ctx, command, t.pattern()); err != nil {
 		return nil, err
 	}
-	text, err := os.ReadFile(profile)
+	profiles, err := cover.ParseProfiles(profile)
 	if err != nil {
 		return nil, nil //nolint:nilerr,nilnil // no profile was written
 	}
-	var covered map[string][]propose.Lines
-	for line := range strings.Lines(string(text)) {
-		p := block.FindStringSubmatch(strings.TrimSpace(line))
-		if p == nil || p[4] == "0" {
-			continue
-		}
-		name, ok := r.module.File(p[1])
-		from, err1 := strconv.Atoi(p[2])
-		to, err2 := strconv.Atoi(p[3])
-		if ok && err1 == nil && err2 == nil {
-			if covered == nil {
-				covered = map[string][]propose.Lines{}
+	covered := map[string][]propose.Lines{}
+	for _, p := range profiles {
+		for _, b := range p.Blocks {
+			if name, ok := r.module.File(p.FileName); ok && b.Count > 0 {
+				covered[name] = append(covered[name], propose.Lines{From: b.StartLine, To: b.EndLine})
 			}
-			covered[name] = append(covered[name], propose.Lines{From: from, To: to})
 		}
+	}
+	if len(covered) == 0 {
+		return nil, nil //nolint:nilnil // nothing was executed
 	}
 	return covered, nil
 }
-
-// block is a line of a coverage profile; see golang.org/x/tools/cover.
-var block = regexp.MustCompile(`^(.+):(\d+)\.\d+,(\d+)\.\d+ \d+ (\d+)$`)
 
 // try runs the failing tests with each of some edits at once, and returns how many of them pass.
 func (r *repairing) try(ctx context.Context, t target, edits []propose.Edit) []int {

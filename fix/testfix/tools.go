@@ -18,7 +18,7 @@ type diffArgs struct {
 
 func (f *Fix) tools() []pawl.Tool {
 	tools := append(f.Files.Tools(),
-		tool.FuncWith("git_diff", "Show the changes so far, as git diff does.", f.gitDiff, pawl.Read, &tool.Options{MaxOutput: 6 * beneath.ReadLimit}),
+		tool.FuncWith("git_diff", "Show the changes so far.", f.gitDiff, pawl.Read, &tool.Options{MaxOutput: 6 * beneath.ReadLimit}),
 		f.TestTool())
 	if mechanical(f.Model) && testrun.IsGoTest(f.source.Test) {
 		tools = append(tools, f.repairTool())

@@ -96,7 +96,7 @@ func (v verdict) text(n testrun.Result) string {
 			strings.ReplaceAll(some(v.Gone, 20), ", ", "\n* ") + "\n")
 	}
 	for _, id := range v.Cut {
-		fmt.Fprintf(&b, "%s ended the package, so its later tests did not run. If they fail once they run, no edit broke them.\n", id)
+		fmt.Fprintf(&b, "%s ended the package before its later tests. If those fail later, no edit broke them.\n", id)
 	}
 	if n.Filled {
 		b.WriteString("The tests were stopped because they were filling the memory: something does not end.\n")

@@ -7,9 +7,9 @@ import "slices"
 type Delta struct {
 	Fixed    []string `json:"fixed,omitempty"`    // failed before and passed now, or the package compiled and ran
 	Broken   []string `json:"broken,omitempty"`   // fails now and was fine before
-	Still    []string `json:"still,omitempty"`    // failed before and is not fixed: it fails, vanished, was skipped or did not get to run
-	Revealed []string `json:"revealed,omitempty"` // fails now and was hidden: by a build failure, a panic, a parent that failed earlier
-	Hidden   []string `json:"hidden,omitempty"`   // passed before and had no verdict now, although its package was part of the run
+	Still    []string `json:"still,omitempty"`    // failed before and is not fixed: it fails, vanished or did not run
+	Revealed []string `json:"revealed,omitempty"` // fails now and was hidden by a failed build, a panic or a failed parent
+	Hidden   []string `json:"hidden,omitempty"`   // passed before and has no verdict now, though its package ran
 }
 
 // Compare says what changed from before to after. Packages that after does not

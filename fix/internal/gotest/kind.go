@@ -7,10 +7,10 @@ type Kind string
 const (
 	KindTest       Kind = "test"       // a test ran to its end and said no
 	KindBuild      Kind = "build"      // code does not compile, link or pass go test's vet
-	KindPanic      Kind = "panic"      // a test binary died: a panic, a fatal error, an os.Exit; tests after it did not run
+	KindPanic      Kind = "panic"      // a test binary died (panic, fatal error, os.Exit) and ran no further test
 	KindTimeout    Kind = "timeout"    // a test still ran when go test's -timeout struck
 	KindRace       Kind = "race"       // the race detector reported a data race
-	KindSetup      Kind = "setup"      // a package failed outside of any test: it could not be loaded, or its TestMain gave up
+	KindSetup      Kind = "setup"      // a package failed outside its tests: while loading, or in TestMain
 	KindUnfinished Kind = "unfinished" // a package has no verdict: the stream was cut
 )
 

@@ -16,7 +16,7 @@ import (
 // Report is the outcome of one run of go test. The zero Report is that of no
 // run at all: it is not OK.
 type Report struct {
-	Passed   int       `json:"passed"`             // tests without subtests of their own: a table of ten cases counts ten
+	Passed   int       `json:"passed"`             // tests without subtests: a table of ten cases counts ten
 	Failed   int       `json:"failed"`             // failures
 	Skipped  int       `json:"skipped"`            // tests, as Passed
 	Failures []Failure `json:"failures,omitempty"` // one for each identity, sorted by ID

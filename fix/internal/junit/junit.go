@@ -49,8 +49,8 @@ type outcome struct {
 // command line, file::class::name: a file of tests counts as a package, and without a file the
 // class. A file of tests that could not be collected is a failure of the package.
 //
-// The file has a test twice if it failed and its teardown failed, too; the report has it once. A
-// file that is cut short is an error, which comes with what stood before.
+// The file has a test twice if it failed and its teardown failed, too; the report
+// has it once, with its first failure. A file that is cut short is an error, which comes with what stood before.
 func Parse(r io.Reader, dir string) (gotest.Report, error) {
 	var all []*verdict
 	known := map[string]*verdict{} // by identity
@@ -66,11 +66,14 @@ func Parse(r io.Reader, dir string) (gotest.Report, error) {
 		if ok && start.Name.Local == "testcase" {
 			var e element
 			err = d.DecodeElement(&e, &start)
-			if v := e.read(dir); err == nil && known[v.id()] != nil {
-				known[v.id()].merge(v)
-			} else if err == nil {
+			v := e.read(dir)
+			switch first := known[v.id()]; {
+			case err != nil:
+			case first == nil:
 				known[v.id()] = v
 				all = append(all, v)
+			case first.status != gotest.StatusFail:
+				*first = *v
 			}
 		}
 		seen = seen || ok && (start.Name.Local == "testsuites" || start.Name.Local == "testsuite")
@@ -137,16 +140,6 @@ func (e element) read(dir string) *verdict {
 	v.output, _ = display.Cut(text, mostOutput)
 	v.at = places(text)
 	return v
-}
-
-// merge adds a later verdict on the same test: a failure counts.
-func (v *verdict) merge(other *verdict) {
-	if other.status != gotest.StatusFail {
-		return
-	}
-	v.status = gotest.StatusFail
-	v.output, _ = display.Cut(strings.TrimSpace(v.output+"\n\n"+other.output), mostOutput)
-	v.at = append(v.at, slices.DeleteFunc(other.at, func(l gotest.Location) bool { return slices.Contains(v.at, l) })...)
 }
 
 func report(all []*verdict) gotest.Report {

@@ -102,7 +102,7 @@ func (f *Files) allowed(name string, old bool) error {
 	case steering && (!old || f.Rule != Code):
 		return fmt.Errorf("%s decides which tests run, and is read-only", name)
 	case f.Rule == Tests && !IsTest(name):
-		return fmt.Errorf("%s is no test, and only tests may be edited: write a file such as name_test.go or test_name.py", name)
+		return fmt.Errorf("%s is no test, and only tests may be edited; use a name such as name_test.go or test_name.py", name)
 	}
 	return nil
 }

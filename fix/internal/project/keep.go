@@ -19,7 +19,7 @@ func keeps(name string, before, after []byte) error {
 		for line := range strings.SplitSeq(strings.TrimSuffix(string(before), "\n"), "\n") {
 			at := slices.Index(rest, line)
 			if at < 0 {
-				return fmt.Errorf("%s has a line that this edit removes or changes: %q; only add to it, or write a file of its own", name, line)
+				return fmt.Errorf("%s loses the line %q with this edit; only add to it, or write another file", name, line)
 			}
 			rest = rest[at+1:]
 		}
@@ -37,7 +37,7 @@ func keeps(name string, before, after []byte) error {
 	for _, text := range list {
 		if !now[text] {
 			first, _, _ := strings.Cut(text, "\n")
-			return fmt.Errorf("%s has a declaration that this edit removes or changes: %s; only add to it, or write a file of its own", name, first)
+			return fmt.Errorf("%s loses the declaration %s with this edit; only add to it, or write another file", name, first)
 		}
 	}
 	return nil

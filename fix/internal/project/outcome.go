@@ -36,7 +36,7 @@ func (w *Work[M]) SaysFlaky() []string {
 	if len(flaky) == 0 {
 		return nil
 	}
-	return []string{"flaky and ignored (they passed once and failed once without a change): " + strings.Join(flaky, ", ")}
+	return []string{"flaky and ignored (they passed and failed without a change): " + strings.Join(flaky, ", ")}
 }
 
 // Passing says how many tests pass.

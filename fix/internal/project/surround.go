@@ -74,7 +74,7 @@ func linkOriginal(original, place string) error {
 	}
 	if err == nil && info.Mode().IsRegular() && info.Size() <= 1<<20 {
 		if data, err := os.ReadFile(original); err == nil {
-			return os.WriteFile(place, data, info.Mode().Perm()|0o200) //nolint:gosec // place is in the state directory, which is ours
+			return os.WriteFile(place, data, info.Mode().Perm()|0o200) //nolint:gosec // place is ours
 		}
 	}
 	if err == nil {

@@ -17,7 +17,8 @@ import (
 	"github.com/pawl-run/pawl/workspace"
 )
 
-// A Work is a working copy of a project as its agent has it, with what is known of it: what the tests said at first. M is what its kind of agent knows besides.
+// A Work is an agent's working copy of a project, with what the tests said at first. M is what the kind of agent knows
+// besides.
 type Work[M any] struct {
 	Tree  *workspace.Tree
 	Root  *os.Root
@@ -112,7 +113,7 @@ func (w *Work[M]) open(t *workspace.Tree, s Source, model pawl.Model, l pawl.Lim
 		return err
 	}
 	if unnamed != "" && !tests.Named() {
-		return fmt.Errorf("the tests that %q runs have no names, so %s; name a command of go test or pytest", strings.Join(s.Test, " "), unnamed)
+		return fmt.Errorf("the tests of %q have no names, so %s; use go test or pytest", strings.Join(s.Test, " "), unnamed)
 	}
 	root, err := os.OpenRoot(t.Dir())
 	if err != nil {
@@ -148,7 +149,8 @@ func (w *Work[M]) Close() error {
 	return errors.Join(err, w.Tree.Close())
 }
 
-// wrote keeps the original of a file that is about to be edited. It refuses an edit that takes something from a test, where tests may only be added.
+// wrote keeps the original of a file that is about to be edited. Where tests may only be added, it refuses an edit that
+// takes something from a test.
 func (w *Work[M]) wrote(name string, after []byte) error {
 	if IsTest(name) && (w.Files.Rule == Tests || w.Files.Rule == Kept) {
 		original, err := os.ReadFile(filepath.Join(w.Tree.Source(), filepath.FromSlash(name)))

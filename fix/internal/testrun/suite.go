@@ -67,7 +67,7 @@ func New(dir string, argv, env []string, timeout time.Duration, state string) (*
 		program = filepath.Join(dir, program)
 	}
 	if _, err := exec.LookPath(program); err != nil {
-		return nil, fmt.Errorf("test command %s: %w; a path is relative to the project's root", argv[0], errors.Unwrap(err))
+		return nil, fmt.Errorf("test command %s: %w; paths start at the project's root", argv[0], errors.Unwrap(err))
 	}
 	s := &Suite{Dir: dir, Argv: argv, timeout: timeout, Env: environment(state, env)}
 	if s.golang = IsGoTest(argv); s.golang {
