@@ -10,7 +10,7 @@ import (
 const (
 	mostLinesOfAll     = 122_480 // of Go, without tests and test kits
 	mostLinesOfLibrary = 79_100  // of these, in the module of the library
-	mostLinesOfFix     = 6_600   // of these, in the module fix
+	mostLinesOfFix     = 6_500   // of these, in the module fix
 	mostLinesOfTests   = 89_900  // of tests and their kits
 	mostWords          = 69_520  // of Markdown
 )

@@ -175,9 +175,9 @@ func (s *Suite) output(ctx context.Context, argv []string) (Result, error) {
 }
 
 // process is a command whose memory is watched.
-func (s *Suite) process(ctx context.Context, end context.CancelCauseFunc, argv []string, out io.Writer) process.Command {
+func (s *Suite) process(ctx context.Context, end context.CancelCauseFunc, argv []string, w io.Writer) process.Command {
 	return process.Command{
-		Argv: argv, Dir: s.Dir, Env: s.Env, Stdout: out, Stderr: out, Grace: grace,
+		Argv: argv, Dir: s.Dir, Env: s.Env, Stdout: w, Stderr: w, Grace: grace,
 		Started: func(int) { go guard(ctx, s.Least, end) },
 	}
 }
