@@ -3,7 +3,6 @@ package judge
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -43,8 +42,8 @@ type checks struct {
 // Without a model it looks for unsupported values: numbers, amounts, dates,
 // identifiers, URLs and quoted strings of the answer that appear in no tool
 // result, input or prompt. Formatting does not matter: 1,000 is 1.000, 12 March
-// is 2026-03-12, 12.3% is 0.1234. Numbers below 100 that are not amounts are
-// ignored, because they mostly count things. The model gets one hint that lists
+// is 2026-03-12, 12.3% is 0.1234. Numbers below 100 without a currency sign or %
+// are ignored, because they mostly count things. The model gets one hint that lists
 // unsupported values, and its next answer is accepted, because a value may be
 // calculated. A run without room for two more turns gets no hint. With Strict
 // the answer is rejected instead. The check cannot see what an answer says
@@ -264,7 +263,7 @@ func (c checks) view(s *pawl.State, claims, missing []string) pawl.View {
 // falling back to them.
 func (c checks) read(o opinion, claims []string, values finding) finding {
 	why := o.none
-	var found map[int]scored
+	var found map[int]score
 	if why == "" {
 		var err error
 		if found, err = readScores(o.text, len(claims)); err != nil {
@@ -277,8 +276,8 @@ func (c checks) read(o opinion, claims []string, values finding) finding {
 	}
 	f := finding{by: c.by()}
 	for i, claim := range claims {
-		if score, ok := found[i+1]; ok && score.value < supported {
-			f.wrong, f.whys = append(f.wrong, claim), append(f.whys, score.why)
+		if of, ok := found[i+1]; ok && !of.supported {
+			f.wrong, f.whys = append(f.wrong, claim), append(f.whys, of.why)
 		}
 	}
 	if missing := len(claims) - len(found); missing > 0 {
@@ -286,5 +285,3 @@ func (c checks) read(o opinion, claims []string, values finding) finding {
 	}
 	return f
 }
-
-var errNoScores = errors.New("its answer says nothing of any claim")

@@ -13,16 +13,12 @@ import (
 
 // known holds the values that the run's input and results contain.
 type known struct {
-	text     strings.Builder // as flat returns it
-	solid    string          // the same without spaces
-	starts   []int           // offsets of the words in solid, and its length
-	numbers  []float64       // sorted
-	alone    []float64       // sorted: those that are part of no date, time or identifier
-	dates    map[string]bool // 2026-03-12, -03-12 for that day of any year, any-03-12 where no year is given
-	months   map[string]bool // 2026-03, any-03 where no year is given
-	minutes  map[int]bool    // times of day, as minutes since midnight
-	pastHour map[int]bool    // their minutes past the hour, for other time zones
-	full     bool            // something was left out, so no value counts as missing
+	text    strings.Builder // as flat returns it
+	solid   string          // the same without spaces
+	starts  []int           // offsets of the words in solid, and its length
+	numbers []float64       // sorted
+	dates   map[string]bool // 2026-03-12, -03-12 for that day of any year, any-03-12 where no year is given
+	full    bool            // something was left out, so no value counts as missing
 }
 
 // mostKnown is the most bytes that are read.
@@ -38,7 +34,7 @@ const own = "__"
 // the model's own words, unless the call changed something: then they describe
 // the change.
 func knownTo(s *pawl.State) *known {
-	k := newKnown()
+	k := &known{dates: map[string]bool{}}
 	k.full = s.Internals().Window().Images > 0 // a picture may show any value
 	d := s.Declaration()
 	k.add(d.Prompt + "\n" + string(d.Steps) + "\n" + s.Seen())
@@ -72,15 +68,10 @@ func knownTo(s *pawl.State) *known {
 	return k
 }
 
-func newKnown() *known {
-	return &known{dates: map[string]bool{}, months: map[string]bool{}, minutes: map[int]bool{}, pastHour: map[int]bool{}}
-}
-
 // seal prepares the added texts for searching.
 func (k *known) seal() {
 	k.text.WriteByte(' ')
 	slices.Sort(k.numbers)
-	slices.Sort(k.alone)
 	words := strings.Fields(k.text.String())
 	k.solid = strings.Join(words, "")
 	end := 0
@@ -101,14 +92,13 @@ func (k *known) add(text string) {
 	dates(text, func(written string, days []string) string {
 		for _, day := range days {
 			if k.dates[day] = true; day[0] == '-' {
-				k.dates["any"+day], k.months["any"+day[:len("-06")]] = true, true
+				k.dates["any"+day] = true
 			} else {
-				k.dates[day[4:]], k.months[day[:len("2026-06")]] = true, true
+				k.dates[day[4:]] = true
 			}
 		}
 		return written
 	})
-	k.addTimes(text)
 	for _, n := range numberShape.FindAllString(text, -1) {
 		for _, r := range readings(n) {
 			k.numbers = append(k.numbers, r.value)

@@ -34,8 +34,7 @@ const leastQuote = 16
 
 // missing lists the unknown values of an answer: quotations, URLs, dates,
 // identifiers and numbers. It skips code, headings, and numbers of one or two
-// digits that are neither amounts nor lengths of time, because they count things
-// and steps.
+// digits without a currency or %, because they count things and steps.
 func (k *known) missing(answer string) (all []string) {
 	miss := func(value string) {
 		if value = short(strings.TrimSpace(value), mostValue); !k.full && !slices.Contains(all, value) {
@@ -83,7 +82,6 @@ func (k *known) look(text string, miss func(string)) {
 		}
 		return gone
 	})
-	text = k.times(text, miss)
 	text = spaced.ReplaceAllStringFunc(text, func(id string) string {
 		switch {
 		case digits(id) < 8:
@@ -97,11 +95,10 @@ func (k *known) look(text string, miss func(string)) {
 		return id // adjacent numbers
 	})
 	text = word.ReplaceAllStringFunc(text, func(w string) string {
-		short := shortID.MatchString(w)
-		if !short && (!identifier.MatchString(w) || len(w) < 4 || digits(w) < 2 && !strings.Contains(w, "@") || thousands.MatchString(w)) || ordinary.MatchString(w) || currency.MatchString(strings.TrimFunc(w, unicode.IsDigit)) {
+		if !identifier.MatchString(w) || len(w) < 4 || digits(w) < 2 && !strings.Contains(w, "@") || thousands.MatchString(w) {
 			return w
 		}
-		if !k.says(w) && !((short || len(w) >= leastSpelled) && k.spells(w)) && !(hash.MatchString(w) && strings.Contains(k.text.String(), " "+w)) { // a hash may be abbreviated
+		if !k.says(w) && !(len(w) >= leastSpelled && k.spells(w)) && !(hash.MatchString(w) && strings.Contains(k.text.String(), " "+w)) { // a hash may be abbreviated
 			miss(w)
 		}
 		return gone
@@ -109,23 +106,24 @@ func (k *known) look(text string, miss func(string)) {
 	for _, at := range numberShape.FindAllStringIndex(text, -1) {
 		n := text[at[0]:at[1]]
 		last, _ := utf8.DecodeLastRuneInString(text[:at[0]])
-		unit, _ := utf8.DecodeRuneInString(strings.TrimLeft(text[at[1]:], " \u00a0\u202f"))
+		unit, _ := utf8.DecodeRuneInString(strings.TrimLeft(text[at[1]:], spaces))
 		amount := n
-		if unit == '%' {
+		if sign, _ := utf8.DecodeLastRuneInString(strings.TrimRight(text[:at[0]], spaces)); unicode.Is(unicode.Sc, sign) {
+			unit, amount = sign, string(sign)+n
+		} else if unit == '%' || unicode.Is(unicode.Sc, unit) {
 			amount += string(unit)
 		}
-		is, written, ok := k.measured(text, at[0], at[1])
-		counted := (len(n) < 3 || strings.Contains(n, ",")) && !slices.ContainsFunc(strings.FieldsFunc(n, notDigit), func(g string) bool { return len(g) > 2 })
+		long := len(n) > 2 && !strings.Contains(n, ",") || slices.ContainsFunc(strings.FieldsFunc(n, notDigit), func(g string) bool { return len(g) > 2 })
 		switch {
 		case last < 0x80 && unicode.IsLetter(last): // of a word such as int64
-		case is && !ok:
-			miss(written)
-		case is, counted && unit != '%': // one or, in 5,6, several
+		case !long && amount == n: // one or, in 5,6, several
 		case !k.counts(n, unit):
 			miss(amount)
 		}
 	}
 }
+
+const spaces = " \u00a0\u202f"
 
 func notDigit(r rune) bool { return !unicode.IsDigit(r) }
 

@@ -152,19 +152,24 @@ const (
 func (r reflects) read(o opinion, byRules pawl.Reflected) pawl.Reflected {
 	why := o.none
 	if why == "" {
-		answer, err := onlyObject(o.text)
-		var confidence float64
-		if err == nil {
-			confidence, err = answer.share("confidence")
+		var answer struct {
+			Confidence       *float64
+			Assessment, Hint string
 		}
-		if err == nil {
-			v := pawl.Reflected{Text: short(answer.text("assessment"), mostAssessment), Confidence: confidence, By: r.by()}
-			if hint := answer.text("hint"); hint != "" {
-				v.Hint = "A reviewer of your work so far says: " + short(hint, mostHint)
+		switch err := readAnswer(o.text, &answer); {
+		case err != nil:
+			why = err.Error()
+		case answer.Confidence == nil:
+			why = "its answer has no confidence"
+		case *answer.Confidence < 0 || *answer.Confidence > 1:
+			why = fmt.Sprintf("its confidence is %v, not from 0 to 1", *answer.Confidence)
+		default:
+			v := pawl.Reflected{Text: short(answer.Assessment, mostAssessment), Confidence: *answer.Confidence, By: r.by()}
+			if hint := short(answer.Hint, mostHint); hint != "" {
+				v.Hint = "A reviewer of your work so far says: " + hint
 			}
 			return v
 		}
-		why = err.Error()
 	}
 	byRules.Text += fmt.Sprintf("; judged by rules, since %s gave no judgement: %s", r.by(), why)
 	return byRules

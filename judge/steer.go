@@ -3,6 +3,7 @@ package judge
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -256,26 +257,24 @@ const mostReason = 300
 // readRulings reads the verdicts by call. It leaves out an unknown word and a
 // call that is listed twice.
 func readRulings(text string) (map[string]ruling, error) {
-	answer, err := onlyObject(text)
-	if err != nil {
+	var answer struct {
+		Calls []struct{ Call, Verdict, Reason string }
+	}
+	if err := readAnswer(text, &answer); err != nil {
 		return nil, err
 	}
-	list, err := answer.objects("calls")
-	if err != nil {
-		return nil, err
+	if answer.Calls == nil {
+		return nil, errors.New("its answer has no list calls")
 	}
 	all, count := map[string]ruling{}, map[string]int{}
-	for _, o := range list {
-		id := o.text("call")
-		count[id]++
-		verdict := strings.ToLower(o.text("verdict"))
-		if verdict != allow && verdict != refuse && verdict != ask || count[id] > 1 {
-			delete(all, id)
+	for _, c := range answer.Calls {
+		count[c.Call]++
+		verdict := strings.ToLower(c.Verdict)
+		if verdict != allow && verdict != refuse && verdict != ask || count[c.Call] > 1 {
+			delete(all, c.Call)
 			continue
 		}
-		reason := short(o.text("reason"), mostReason)
-		reason = cmp.Or(reason, "no reason was given")
-		all[id] = ruling{Verdict: verdict, Reason: reason}
+		all[c.Call] = ruling{Verdict: verdict, Reason: cmp.Or(short(c.Reason, mostReason), "no reason was given")}
 	}
 	return all, nil
 }
