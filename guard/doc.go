@@ -1,12 +1,11 @@
 // Package guard has guardrails: rules that check the texts of a run for personal
-// data, secrets, forbidden topics and prompt injection, and a policy that follows
-// untrusted data ([DataFlow]).
+// data, secrets and forbidden topics, and a policy that follows untrusted data
+// ([DataFlow]).
 //
 //	g := guard.New(
 //		guard.PII(guard.Redact),
 //		guard.Secrets(guard.Block),
 //		guard.Topics(guard.Block, "insider trading"),
-//		guard.Injection(guard.Warn),
 //	)
 //	agent.Policies = append(agent.Policies, g)
 //
@@ -27,13 +26,10 @@
 // requires a form that people write. A weak sign alone (a semicolon, a backtick,
 // a bare number) is not a finding.
 //
-// Injection detects the words of known attacks. It misses a reworded attack, and
-// it reports a text about attacks: the check is an alarm, not a barrier. Tool
-// permissions and approvals are the barriers.
-//
 // # Data flow
 //
-// DataFlow is such a barrier. It does not look for attacks. Once a model has read
+// DataFlow is the barrier against prompt injection. It does not look for attacks,
+// whose words cannot be told from those of other texts. Once a model has read
 // untrusted text, it requires approval before the model acts on a value that no
 // trusted source has named. The literature calls this information flow control or
 // taint tracking.

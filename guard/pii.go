@@ -9,7 +9,7 @@ func digit(c byte) bool  { return c >= '0' && c <= '9' }
 func letter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
 func alnum(c byte) bool  { return digit(c) || letter(c) }
 
-// standsAlone reports whether text[start:end] is not part of a longer word or number.
+// apart reports whether text[start:end] is not part of a longer word or number.
 func apart(text string, start, end int) bool {
 	if start > 0 && (alnum(text[start-1]) || text[start-1] == '_' || text[start-1] >= 0x80) {
 		return false
@@ -24,52 +24,21 @@ func apart(text string, start, end int) bool {
 }
 
 // emails finds mail addresses: RFC 5321 without quoted local parts and address
-// literals.
+// literals. What ends in more than letters is none, nor is git@host:path.
 func emails(text string) (found []span) {
-	const mostLocal, mostDomain = 64, 253
-	for i := 0; i < len(text); i++ {
-		if text[i] != '@' {
+	for _, at := range mail.FindAllStringSubmatchIndex(text, -1) {
+		if more := text[at[1]:]; longer.MatchString(more) || text[at[0]:at[2]] == "git@" && strings.HasPrefix(more, ":") {
 			continue
 		}
-		start := i
-		for start > 0 && i-start < mostLocal && (alnum(text[start-1]) || strings.IndexByte("._%+-", text[start-1]) >= 0) {
-			start--
-		}
-		for start < i && (text[start] == '.' || text[start] == '-') {
-			start++
-		}
-		end := i + 1
-		for end < len(text) && end-i <= mostDomain && (alnum(text[end]) || text[end] == '-' || text[end] == '.') {
-			end++
-		}
-		for end > i && (text[end-1] == '.' || text[end-1] == '-') {
-			end--
-		}
-		if start == i || !domain(text[i+1:end]) {
-			continue
-		}
-		if text[start:i] == "git" && end < len(text) && text[end] == ':' { // git@host:path
-			continue
-		}
-		found = append(found, span{"email", start, end})
-		i = end - 1
+		found = append(found, span{"email", at[0], at[1]})
 	}
 	return found
 }
 
-// domain reports whether a name consists of labels, the last of letters.
-func domain(name string) bool {
-	dot := strings.LastIndexByte(name, '.')
-	if dot <= 0 || len(name)-dot < 3 || strings.Contains(name, "..") || name[0] == '-' {
-		return false
-	}
-	for i := dot + 1; i < len(name); i++ {
-		if !letter(name[i]) {
-			return false
-		}
-	}
-	return true
-}
+var (
+	mail   = regexp.MustCompile(`[A-Za-z0-9_%+][A-Za-z0-9._%+-]{0,63}@((?:[A-Za-z0-9][A-Za-z0-9-]*\.)+[A-Za-z]{2,})`)
+	longer = regexp.MustCompile(`^[.-]?[A-Za-z0-9]`)
+)
 
 // phones finds numbers that begin with + (ITU-T E.164: at most 15 digits), and
 // grouped North American ones, whose area and exchange begin with 2 to 9. A
@@ -79,7 +48,10 @@ func phones(text string) (found []span) {
 		end := 0
 		switch c := text[i]; {
 		case c == '+':
-			end = international(text, i)
+			end = shaped(text, i, international)
+			if row := end - i; strings.IndexAny(text[i:max(i, end)], " .-()") < 0 && (row < 11 || row > 14) {
+				end = 0
+			}
 		case c == '(' || c >= '2' && c <= '9':
 			end = shaped(text, i, american)
 		}
@@ -91,32 +63,9 @@ func phones(text string) (found []span) {
 	return found
 }
 
-func international(text string, i int) (end int) {
-	const least, most = 8, 15
-	digits, groups := 0, 1
-	if i+1 >= len(text) || text[i+1] < '1' || text[i+1] > '9' {
-		return 0
-	}
-	for j := i + 1; j < len(text); j++ {
-		switch c := text[j]; {
-		case digit(c):
-			digits++
-			end = j + 1
-		case strings.IndexByte(" .-()", c) >= 0 && j-end < 2:
-			if j == end {
-				groups++
-			}
-		default:
-			j = len(text)
-		}
-	}
-	if digits < least || digits > most || groups == 1 && (digits < 10 || digits > 13) {
-		return 0
-	}
-	return end
-}
-
 var (
+	international = regexp.MustCompile(`^\+[1-9](?:[ .()-]{0,2}\d){7,14}`)
+
 	american = regexp.MustCompile(`^(?:\([2-9]\d\d\) ?|[2-9]\d\d-)[2-9]\d\d-\d{4}|^[2-9]\d\d\.[2-9]\d\d\.\d{4}`)
 	social   = regexp.MustCompile(`^\d{3}-\d{2}-\d{4}`)
 )

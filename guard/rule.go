@@ -102,12 +102,6 @@ func Secrets(do Action) Rule {
 	}}
 }
 
-// Injection finds instructions to the model, in the texts of people, tools and
-// observers, that tell it to ignore the agent's own.
-func Injection(do Action) Rule {
-	return Rule{name: "injection", do: do, where: inInput | inResult, find: injections}
-}
-
 // Topics finds words and phrases in the texts of people and the model, as whole
 // words in any case.
 func Topics(do Action, topics ...string) Rule {

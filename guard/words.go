@@ -12,14 +12,13 @@ import (
 type word struct {
 	lower      string
 	start, end int
-	first      bool // the first of a sentence
 }
 
 // words yields the words of a text: letters and digits of any script, with
 // apostrophes between them.
 func words(text string) iter.Seq[word] {
 	return func(yield func(word) bool) {
-		start, first := -1, true
+		start := -1
 		for i := 0; i <= len(text); {
 			r, size := utf8.RuneError, 1
 			if i < len(text) {
@@ -34,13 +33,10 @@ func words(text string) iter.Seq[word] {
 				start = i
 			case !inside && start >= 0:
 				lower := strings.ReplaceAll(strings.ToLower(strings.TrimRight(text[start:i], "'’")), "’", "'")
-				if !yield(word{lower, start, i, first}) {
+				if !yield(word{lower, start, i}) {
 					return
 				}
-				start, first = -1, false
-			}
-			if !inside && (r == '.' || r == '!' || r == '?') && i+1 < len(text) && (text[i+1] == ' ' || text[i+1] == '\n') {
-				first = true
+				start = -1
 			}
 			i += size
 		}

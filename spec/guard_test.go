@@ -11,13 +11,13 @@ import (
 
 // What a spec says of guards and hooks is in the agent, or there for the engine.
 func TestGuardAndHooks(t *testing.T) {
-	_, a := parseAgent(t, t.TempDir(), least+`guard: {pii: redact, secrets: block, injection: warn, topics: [a b, c]}
+	_, a := parseAgent(t, t.TempDir(), least+`guard: {pii: redact, secrets: block, topics: [a b, c]}
 hooks: [{log: {format: json}}, retry, steer]
 `, nil)
 	m, err := pawl.NewMachine(a)
 	must(t, err)
 	got := m.Declaration().Policies
-	if diff := cmp.Diff(`guard(pii: redact, secrets: block, injection: warn, topics("a b", "c"): block)`, got[0]); diff != "" {
+	if diff := cmp.Diff(`guard(pii: redact, secrets: block, topics("a b", "c"): block)`, got[0]); diff != "" {
 		t.Error(diff)
 	}
 	if f, ok := a.Policies[0].(interface{ Filter(string) string }); !ok || f.Filter("a@b.de") != "[redacted email]" {

@@ -51,7 +51,6 @@ func (s *Spec) rules() (rules []guard.Rule) {
 	}{
 		{s.Guard.PII, func(do guard.Action) guard.Rule { return guard.PII(do) }},
 		{s.Guard.Secrets, guard.Secrets},
-		{s.Guard.Injection, guard.Injection},
 	} {
 		do := guard.Action(0)
 		if pick(rule.do, &do, "redact", "block", "warn"); do > 0 {

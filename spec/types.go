@@ -186,11 +186,10 @@ type contextSpec struct {
 type guardSpec struct {
 	mark `def:"guard" title:"guard" about:"Checks of the text that the model reads and writes."`
 
-	PII       string   `json:"pii,omitempty" enum:"redact,block,warn" about:"personal data"`
-	Secrets   string   `json:"secrets,omitempty" enum:"redact,block,warn" about:"text that looks like a key"`
-	Injection string   `json:"injection,omitempty" enum:"redact,block,warn" about:"instructions in results of tools"`
-	Topics    []string `json:"topics,omitempty" such:"[insider trading]" about:"words and phrases that end the run; see also [topics](#topics)"`
-	DataFlow  string   `json:"data_flow,omitempty" enum:"true,false,strict" usual:"false" about:"after untrusted text was read, a person approves each call that acts with values that no trusted text names; 'strict': each call that acts ([more](governance.md#data-flow))"`
+	PII      string   `json:"pii,omitempty" enum:"redact,block,warn" about:"personal data"`
+	Secrets  string   `json:"secrets,omitempty" enum:"redact,block,warn" about:"text that looks like a key"`
+	Topics   []string `json:"topics,omitempty" such:"[insider trading]" about:"words and phrases that end the run; see also [topics](#topics)"`
+	DataFlow string   `json:"data_flow,omitempty" enum:"true,false,strict" usual:"false" about:"after untrusted text was read, a person approves each call that acts with values that no trusted text names; 'strict': each call that acts ([more](governance.md#data-flow))"`
 }
 
 type topicsSpec struct {
