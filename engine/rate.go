@@ -14,8 +14,8 @@ import (
 
 // A Rate is the most that may be asked of a provider in a minute. Zero: any number.
 type Rate struct {
-	Requests int
-	Tokens   int // of requests and replies
+	Requests int `json:"requests,omitempty" such:"50" usual:"no limit" about:"model calls"`
+	Tokens   int `json:"tokens,omitempty" such:"30000" usual:"no limit" about:"input and output tokens"`
 }
 
 // A Limiter is a journal in which all programs that share it share the rates of providers.

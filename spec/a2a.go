@@ -26,10 +26,11 @@ func (s *Spec) readRemote(w *a2aItem) {
 		at = w.at("name")
 	}
 	w.Name = cmp.Or(w.Name, nameOf(w.A2A.URL))
-	if s.claim(w.Name, at) {
-		s.gate(w.Approval, w.Name)
-		s.remotes = append(s.remotes, w)
+	trust := w.Trust
+	if trust == 0 && !w.A2A.Trusted {
+		trust = pawl.Untrusted
 	}
+	s.add(entry{kind: ofServer, name: w.Name, at: at, tool: w.tool(), trust: trust}, w.Approval)
 }
 
 var notInName = regexp.MustCompile(`[^a-zA-Z0-9]+`)

@@ -33,8 +33,8 @@ func TestRemoteAgents(t *testing.T) {
 		t.Error("the token is no secret")
 	}
 	var infos []pawl.ToolInfo
-	for _, r := range s.remotes {
-		m, err := pawl.NewMachine(pawl.Agent{Name: "a", Model: standIn{}, Tools: []pawl.Tool{r.tool()}})
+	for _, made := range s.made(ofServer) {
+		m, err := pawl.NewMachine(pawl.Agent{Name: "a", Model: standIn{}, Tools: []pawl.Tool{made}})
 		must(t, err)
 		infos = append(infos, m.Declaration().Tools...)
 	}

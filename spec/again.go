@@ -40,22 +40,22 @@ func (s *Spec) declare(r *Registry, run pawl.Declaration, children []pawl.Declar
 			}
 		}
 	}
-	for _, d := range s.agents {
-		if len(children) > 0 && d.spec.made(children[0].Source) {
-			d.spec.declare(r, children[0], children[1:])
+	for _, e := range s.entries {
+		if len(children) > 0 && e.agent != nil && e.agent.spec.recordedIn(children[0].Source) {
+			e.agent.spec.declare(r, children[0], children[1:])
 		}
 	}
 }
 
-// made reports whether the source of an agent is this spec.
-func (s *Spec) made(source string) bool {
+// recordedIn reports whether the source of an agent is this spec.
+func (s *Spec) recordedIn(source string) bool {
 	rec, ok := recordOf(source)
 	return ok && rec.Dir == s.base && rec.Path == s.path && rec.Document == s.doc.text
 }
 
 // outside reports whether the agent's declaration depends on more than text.
 func (s *Spec) outside() bool {
-	return len(s.servers) > 0 || len(s.skills) > 0 || slices.ContainsFunc(s.agents, func(d delegate) bool { return d.spec.outside() })
+	return len(s.servers) > 0 || len(s.skills) > 0 || slices.ContainsFunc(s.entries, func(e entry) bool { return e.agent != nil && e.agent.spec.outside() })
 }
 
 // asDeclared returns a tool as a recorded run declared it.

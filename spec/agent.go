@@ -49,7 +49,7 @@ func (s *Spec) assembleIn(r *Registry, caller pawl.Model, all *crew) (pawl.Agent
 	if s.Strategy == pawl.StrategyJSON {
 		a.Strategy = s.Strategy
 	}
-	a.Tools = slices.Concat(s.commands, s.own, s.hosted)
+	a.Tools = s.made(ofCommand, ofProgram, ofProvider)
 	if m := s.Memory; m != nil {
 		a.Tools = append(a.Tools, tool.Memory(&tool.MemoryOptions{Label: m.Label, Max: m.Max})...)
 	}
@@ -64,7 +64,7 @@ func (s *Spec) assembleIn(r *Registry, caller pawl.Model, all *crew) (pawl.Agent
 	}
 	s.policies(&a)
 	if s.Observe != nil {
-		a.Observer = observer{s.command(s.Observe.Command)}.Observe
+		a.Observer = s.command(s.Observe.Command).observe
 	}
 	a.Model = s.makeModel(d, r, caller, &a.Limits)
 	if r != nil {
@@ -72,9 +72,12 @@ func (s *Spec) assembleIn(r *Registry, caller pawl.Model, all *crew) (pawl.Agent
 			a.Fallback = append(a.Fallback, s.make(d, r, n, s.base, &a.Limits))
 		}
 	}
-	for i := range s.agents {
-		t, problems := s.agents[i].tool(r, a.Model)
-		if s.agents[i].spec.outside() {
+	for _, e := range s.entries {
+		if e.agent == nil {
+			continue
+		}
+		t, problems := e.agent.tool(r, a.Model)
+		if e.agent.spec.outside() {
 			t = s.asDeclared(r, t)
 		}
 		a.Tools, d.problems = append(a.Tools, t), append(d.problems, problems...)
@@ -82,10 +85,7 @@ func (s *Spec) assembleIn(r *Registry, caller pawl.Model, all *crew) (pawl.Agent
 	if s.Board {
 		a = team.Board(a)
 	}
-	for _, w := range s.remotes {
-		a.Tools = append(a.Tools, w.tool())
-	}
-	a.Tools = append(a.Tools, s.handOvers(all)...)
+	a.Tools = slices.Concat(a.Tools, s.made(ofServer), s.handOvers(all))
 	if s.ToolSearch != nil {
 		a.Core = s.core(a.Tools)
 	}
@@ -128,7 +128,7 @@ func (s *Spec) core(tools []pawl.Tool) []string {
 func (s *Spec) conditions(d *document, a *pawl.Agent) {
 	var success *node
 	if s.Goal != nil {
-		a.Goal = &pawl.Goal{Metric: metric{s.command(s.Goal.Metric.Command)}.Measure}
+		a.Goal = &pawl.Goal{Metric: s.command(s.Goal.Metric.Command).measure}
 		success = s.Goal.n.get("success")
 		a.Goal.Success = d.condition("success", success, s.opt.Registry)
 	}

@@ -35,9 +35,5 @@ func (s *Spec) share(file *node, sub *Spec) {
 	}
 }
 
-// BudgetsOf returns the budgets in the source of an agent, and in those of its agents: none if
-// the source is not of a spec.
-func BudgetsOf(source string) []budget.Budget { return readAgain(source).Budgets }
-
 // Budgets are the budgets of the policy, which hold for all runs under it together.
 func (p *Policy) Budgets() []budget.Budget { return slices.Clone(p.budgets) }

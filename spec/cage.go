@@ -48,7 +48,7 @@ func (s *Spec) readCage() {
 		}
 		s.beside(w.Files.Read)
 		s.beside(w.Files.Write)
-		s.cage.Files = &tool.CageFiles{Read: w.Files.Read, Write: w.Files.Write}
+		s.cage.Files = w.Files
 	}
 	if outer == nil {
 		return

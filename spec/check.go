@@ -170,7 +170,7 @@ func (d *document) checkItems(s *jsonschema.Schema, n *node, name string) {
 		case of == nil:
 			d.refuse(item, "%s has %v in its list (write %s)", name, item.kind, wanted(s.Items))
 		case s.Format == "argv" && item.kind != text: // an argument is text, also if it looks like a number
-			item.kind, item.style, item.text = text, plain, item.word
+			item.kind, item.text = text, item.word
 		default:
 			d.check(s.Items, item, name)
 		}

@@ -1,7 +1,6 @@
 package spec
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -48,34 +47,31 @@ func (c command) run(ctx context.Context) (text string, data json.RawMessage, tr
 	return string(out.JSON), out.JSON, false, nil
 }
 
-// observer is observe: {command: …}.
-type observer struct{ command }
-
-// Observe returns the command's output, also as data if it is JSON.
-func (o observer) Observe(ctx context.Context) (pawl.Observation, error) {
-	text, data, _, err := o.run(ctx)
+// observe returns the command's output, also as data if it is JSON.
+func (c command) observe(ctx context.Context) (pawl.Observation, error) {
+	text, data, _, err := c.run(ctx)
 	return pawl.Observation{Text: text, Data: data}, err
 }
 
-// metric is goal: {metric: {command: …}}.
-type metric struct{ command }
-
-// Measure parses the command's output: a number, or {"value": N, "open": ["id",
-// …]}.
-func (m metric) Measure(ctx context.Context, _ pawl.Observation) (pawl.Measured, error) {
-	out, _, truncated, err := m.run(ctx)
+// measure parses the command's output: a number, or {"value": N, "open": ["id", …]}.
+func (c command) measure(ctx context.Context, _ pawl.Observation) (pawl.Measured, error) {
+	out, _, truncated, err := c.run(ctx)
 	if err != nil {
 		return pawl.Measured{}, err
 	}
 	if truncated {
-		return pawl.Measured{}, fmt.Errorf("%s printed more than %d bytes; print a number, or {\"value\": N, \"open\": [\"id\", …]}", m.argv[0], commandOutput)
+		return pawl.Measured{}, fmt.Errorf("%s printed more than %d bytes; %s", c.argv[0], commandOutput, measures)
 	}
-	measure, err := parseMeasure(out)
+	measured, err := parseMeasure(out)
 	if err != nil {
-		return pawl.Measured{}, fmt.Errorf("%s: %w", m.argv[0], err)
+		const most = 200
+		shown, _ := display.Cut(out, most)
+		err = fmt.Errorf("%s: it printed %q: %w; %s", c.argv[0], shown, err, measures)
 	}
-	return measure, nil
+	return measured, err
 }
+
+const measures = `print a number, or {"value": N, "open": ["id", …]}`
 
 func parseMeasure(out string) (pawl.Measured, error) {
 	out = strings.TrimSpace(out)
@@ -86,22 +82,17 @@ func parseMeasure(out string) (pawl.Measured, error) {
 		Value *float64 `json:"value"`
 		Open  []string `json:"open"`
 	}
-	dec := json.NewDecoder(bytes.NewReader([]byte(out)))
+	dec := json.NewDecoder(strings.NewReader(out))
 	dec.DisallowUnknownFields()
 	err := dec.Decode(&both)
-	if err == nil && dec.More() {
+	switch {
+	case err == nil && dec.More():
 		err = errors.New("something follows the object")
-	}
-	if err == nil && both.Value == nil {
+	case err == nil && both.Value == nil:
 		err = errors.New("there is no value")
 	}
 	if err != nil {
-		const most = 200
-		shown, _ := display.Cut(out, most)
-		if !strings.HasPrefix(out, "{") {
-			return pawl.Measured{}, fmt.Errorf("it printed %q; print a number, or {\"value\": N, \"open\": [\"id\", …]}", shown)
-		}
-		return pawl.Measured{}, fmt.Errorf("it printed %q: %w; print a number, or {\"value\": N, \"open\": [\"id\", …]}", shown, err)
+		return pawl.Measured{}, err
 	}
 	return pawl.Measured{Value: *both.Value, Open: both.Open}, nil
 }

@@ -61,12 +61,12 @@ func TestCagedObserver(t *testing.T) {
 	must(t, os.WriteFile(script, []byte("#!/bin/sh\necho seen; cat /etc/passwd || exit 0\n"), 0o700))
 	c := command{argv: []string{script}, dir: dir, cage: &tool.Cage{Files: &tool.CageFiles{}}}
 	if err := c.cage.Missing(); err != nil {
-		if _, err := (observer{c}).Observe(t.Context()); err == nil {
+		if _, err := c.observe(t.Context()); err == nil {
 			t.Error("it was run without its cage")
 		}
 		t.Skip(err)
 	}
-	if seen, err := (observer{c}).Observe(t.Context()); err != nil || seen.Text != "seen" {
+	if seen, err := c.observe(t.Context()); err != nil || seen.Text != "seen" {
 		t.Errorf("%+v, %v", seen, err)
 	}
 }
@@ -109,11 +109,11 @@ func TestMeasures(t *testing.T) {
 		`{"open": []}`:                        "there is no value",
 		`{"value": 1, "opne": []}`:            "unknown field",
 		`{"value": 1} 2`:                      "something follows",
-		"NaN":                                 `printed "NaN"; print`,
-		"":                                    `printed ""; print`,
-		"three":                               `printed "three"; print`,
+		"NaN":                                 "invalid character 'N'",
+		"":                                    "EOF",
+		"three":                               "invalid character 'h'",
 		`{"value": 1, "open": [1]}`:           "cannot unmarshal",
-		strings.Repeat("many words ", 10_000): "print a number",
+		strings.Repeat("many words ", 10_000): "invalid character",
 	} {
 		m, err := parseMeasure(out)
 		got := strings.TrimSpace(strings.Join([]string{jsonNumber(m.Value), "[" + strings.Join(m.Open, " ") + "]"}, " "))
@@ -140,21 +140,21 @@ func TestCommandFails(t *testing.T) {
 		"echo no >&2; exit 3": "sh: exit status 3: no",
 		"echo no; exit 3":     "sh: exit status 3: no",
 	} {
-		if _, err := (observer{c(script)}).Observe(t.Context()); err == nil || err.Error() != want {
+		if _, err := c(script).observe(t.Context()); err == nil || err.Error() != want {
 			t.Errorf("%s: got %v, want %q", script, err, want)
 		}
-		if _, err := (metric{c(script)}).Measure(t.Context(), pawl.Observation{}); err == nil || err.Error() != want {
+		if _, err := c(script).measure(t.Context(), pawl.Observation{}); err == nil || err.Error() != want {
 			t.Errorf("%s: got %v, want %q", script, err, want)
 		}
 	}
-	seen, err := observer{c(`echo '{"a": 1}'`)}.Observe(t.Context())
+	seen, err := c(`echo '{"a": 1}'`).observe(t.Context())
 	if err != nil || seen.Text != `{"a": 1}` || string(seen.Data) != `{"a": 1}` {
 		t.Errorf("%+v, %v", seen, err)
 	}
-	if seen, err = (observer{c(`printf 'a\n\nb\377\n'`)}).Observe(t.Context()); err != nil || seen.Text != "a\n\nb\ufffd" || seen.Data != nil {
+	if seen, err = c(`printf 'a\n\nb\377\n'`).observe(t.Context()); err != nil || seen.Text != "a\n\nb\ufffd" || seen.Data != nil {
 		t.Errorf("%+v, %v", seen, err)
 	}
-	if _, err = (metric{c("echo; head -c 20000 /dev/zero | tr '\\0' 1")}).Measure(t.Context(), pawl.Observation{}); err == nil || !strings.Contains(err.Error(), "more than 16384 bytes") {
+	if _, err = c("echo; head -c 20000 /dev/zero | tr '\\0' 1").measure(t.Context(), pawl.Observation{}); err == nil || !strings.Contains(err.Error(), "more than 16384 bytes") {
 		t.Error(err)
 	}
 }

@@ -56,7 +56,7 @@ func (s *Spec) readDelegate(in mark, kind string, w *localTool, o tool.AgentOpti
 	if file.kind != text {
 		return
 	}
-	d := delegate{s.member(file), w.options()}
+	d := &delegate{s.member(file), w.options()}
 	if d.spec == nil {
 		return
 	}
@@ -69,10 +69,7 @@ func (s *Spec) readDelegate(in mark, kind string, w *localTool, o tool.AgentOpti
 	if d.spec.Description == "" && w.Description == "" {
 		s.doc.problem(file, "%s has no description (say in it, or here, what it does and when to use it)", file.text)
 	}
-	if s.claim(d.name(), at) {
-		s.gate(w.Approval, d.name())
-		s.agents = append(s.agents, d)
-	}
+	s.add(entry{kind: ofSpec, name: cmp.Or(w.Name, d.spec.Name), at: at, agent: d}, w.Approval)
 }
 
 func (s *Spec) onlyWorkflow(sub *Spec, kind string, file *node) {
@@ -172,9 +169,6 @@ func (m *family) read(path string) (string, error) {
 	m.files[path] = string(data)
 	return string(data), nil
 }
-
-// name returns the tool's name.
-func (d *delegate) name() string { return cmp.Or(d.options.Name, d.spec.Name) }
 
 // tool returns the agent as a tool. An agent without a model uses its caller's.
 func (d *delegate) tool(r *Registry, caller pawl.Model) (pawl.Tool, Problems) {

@@ -38,13 +38,13 @@ func TestNeedsOfASource(t *testing.T) {
 	t.Setenv("PAWL_SPEC_TOKEN", "long enough")
 	_, a := parseAgent(t, t.TempDir(), least+"env: [PAWL_SPEC_TOKEN]\nhooks: [retry]\n", nil)
 	for _, source := range []string{a.Source, strings.Replace(a.Source, "hooks:", "limits: {cost: 1}\\nnonsense: 1\\nhooks:", 1)} {
-		secrets, hooks := SecretsOf(source), HooksOf(source)
+		secrets, hooks := ReadSource(source).Secrets(), ReadSource(source).Hooks
 		if secrets["PAWL_SPEC_TOKEN"] != "long enough" || len(hooks) != 1 {
 			t.Errorf("%s needs %v and %v", source, secrets, hooks)
 		}
 	}
 	for _, source := range []string{"", "{}", `{"kind":"spec","document":"["}`} {
-		if secrets, hooks := SecretsOf(source), HooksOf(source); len(secrets)+len(hooks) > 0 {
+		if secrets, hooks := ReadSource(source).Secrets(), ReadSource(source).Hooks; len(secrets)+len(hooks) > 0 {
 			t.Errorf("%q needs %v and %v", source, secrets, hooks)
 		}
 	}

@@ -55,6 +55,13 @@ func (s *Spec) readHyphen(root *node) bool {
 	if len(l.Tools) > 0 {
 		s.readHyphenTools(l.Tools, s.library())
 	}
+	if s.shelved != nil { // what is not used may lack its program
+		for _, n := range s.shelved.n.all("tools") {
+			n.items = slices.DeleteFunc(n.items, func(t *node) bool {
+				return t.get("command") != nil && !slices.ContainsFunc(s.entries, func(e entry) bool { return e.name == t.name() })
+			})
+		}
+	}
 	return true
 }
 
@@ -117,27 +124,15 @@ func (s *Spec) action(at *node, name string, library *Spec) {
 			}
 		}
 	}
-	pick := func(from []pawl.Tool, to *[]pawl.Tool) bool {
-		for _, t := range from {
-			if t.Info().Name == name {
-				*to = append(*to, t)
-				gated(name)
-				return true
+	for _, e := range library.entries {
+		if e.name == name {
+			if s.entries = append(s.entries, e); e.agent != nil {
+				s.members = append(s.members, library.members...)
 			}
-			names = append(names, t.Info().Name)
-		}
-		return false
-	}
-	if pick(library.commands, &s.commands) || pick(library.own, &s.own) {
-		return
-	}
-	for _, a := range library.agents {
-		if a.name() == name {
-			s.agents, s.members = append(s.agents, a), append(s.members, library.members...)
 			gated(name)
 			return
 		}
-		names = append(names, a.name())
+		names = append(names, e.name)
 	}
 	for _, server := range library.servers {
 		if !strings.HasPrefix(name, server.Name+"__") {
@@ -191,7 +186,7 @@ func (s *Spec) library() *Spec {
 	}
 	from := s.opt.shelf
 	own, root := readDocument(from.Path, from.Document)
-	l := &Spec{path: from.Path, base: from.Dir, dir: from.Dir, opt: Options{Registry: s.opt.Registry}, doc: own, family: s.family, names: map[string]*node{}}
+	l := &Spec{path: from.Path, base: from.Dir, dir: from.Dir, opt: Options{Registry: s.opt.Registry}, doc: own, family: s.family}
 	l.n = &node{kind: mapping, src: own.src}
 	l.cage = s.opt.around
 	if root != nil {
@@ -225,14 +220,14 @@ func (s *Spec) workflow(at *node, id string) {
 		if file.text = filepath.Join(dir, id+ext); !s.family.has(file.text) {
 			continue
 		}
-		w := delegate{options: tool.AgentOptions{Name: id}}
+		w := &delegate{options: tool.AgentOptions{Name: id}}
 		if w.spec = s.member(&file); w.spec == nil {
 			return
 		}
 		if w.spec.Description == "" {
 			w.options.Description = "Runs the workflow " + id + "."
 		}
-		s.agents = append(s.agents, w)
+		s.entries = append(s.entries, entry{kind: ofSpec, name: id, at: at, agent: w})
 		return
 	}
 	s.doc.problem(at, "there is no workflow %s in %s (put a spec there, as %s.yaml)", id, s.opt.Workflows, id)

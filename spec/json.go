@@ -54,7 +54,7 @@ func (d *document) jsonValue(tokens *[]wire.Token) *node {
 		}
 		take()
 	case '"':
-		n.kind, n.style, n.text = text, double, t.Text
+		n.kind, n.text = text, t.Text
 	case '0':
 		n.kind, n.text, n.word = number, t.Text, t.Text
 	case 't':

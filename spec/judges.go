@@ -1,7 +1,6 @@
 package spec
 
 import (
-	"maps"
 	"strings"
 
 	"github.com/pawl-run/pawl"
@@ -99,10 +98,6 @@ func (s *Spec) checkHooks() {
 	}
 }
 
-// HooksOf returns the hooks in the source of an agent: none if the source is
-// not of a spec.
-func HooksOf(source string) []Hook { return readAgain(source).Hooks }
-
 // judgeModels are where a spec names the models of its judges and summaries.
 var judgeModels = []string{"hooks.*.steer.model", "judge.reflexion.model", "judge.grounding.model", "context.summary_model"}
 
@@ -162,18 +157,23 @@ func pick[T ~int](word string, to *T, words ...string) {
 	}
 }
 
-// labelled returns the trust in the results of builtin tools, and in those of tools of servers.
+// labelled returns the trust in the results of tools whose own is another.
 func (s *Spec) labelled(tools []pawl.Tool) map[string]pawl.Trust {
-	trust := maps.Clone(s.trust)
+	trust := map[string]pawl.Trust{}
+	for _, e := range s.entries {
+		if e.kind == ofProgram && e.trust > 0 {
+			trust[e.name] = e.trust
+		}
+	}
 	for _, server := range s.servers {
 		for _, t := range tools {
-			if name := t.Info().Name; server.trust > 0 && strings.HasPrefix(name, server.Name+"__") {
-				if trust == nil {
-					trust = map[string]pawl.Trust{}
-				}
-				trust[name] = server.trust
+			if name := t.Info().Name; server.Trust > 0 && strings.HasPrefix(name, server.Name+"__") {
+				trust[name] = server.Trust
 			}
 		}
+	}
+	if len(trust) == 0 {
+		return nil
 	}
 	return trust
 }

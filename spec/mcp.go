@@ -9,7 +9,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/expr"
@@ -19,29 +18,22 @@ import (
 // An MCPServer is a server of the Model Context Protocol named in a spec. The
 // agent has its tools as NAME__tool. It is a program or a URL.
 type MCPServer struct {
-	Name string
+	mcpSpec
+	mcpItem
+	Dir      string     // the working directory of its Command
+	Env      []string   // names of the variables that the program gets; their values are secrets
+	Cage     *tool.Cage // nil: the program has the user's rights
+	Identity string     // identifies the server as written in the spec, for pinning its tools
 
-	Command []string   // the program and its arguments
-	Dir     string     // its working directory
-	Env     []string   // names of the variables it gets; their values are secrets
-	Cage    *tool.Cage // nil: the program has the user's rights
+	only []*node // the tools that a Hyphen document names, as NAME__tool; nil: all
+}
 
-	URL   string // of a server that is reached by streamable HTTP
-	Token string // the variable that holds its bearer token; empty: none
-	OAuth *OAuth // nil: requests are not authorised by OAuth
-
-	Trusted   bool     // take the effects of its tools from their annotations
-	Allow     []string // the server's names of the tools to offer; nil: all
-	Timeout   time.Duration
-	MaxOutput int
-	// MaxParallel is the most concurrent calls of one of its tools; zero: the
-	// agent's limit.
-	MaxParallel int
-	Identity    string // identifies the server as written in the spec, for pinning its tools
-
-	at    *node
-	trust pawl.Trust // label of its tools' results; zero: determined by Trusted
-	only  []*node    // the tools that a Hyphen document names, as NAME__tool; nil: all
+// OAuth says how requests are authorised; nil: not by OAuth.
+func (m MCPServer) OAuth() *OAuth {
+	if m.Auth == nil {
+		return nil
+	}
+	return m.Auth.OAuth
 }
 
 // MCPServer returns the server of that name, and whether the spec names one.
@@ -74,19 +66,13 @@ func (s *Spec) readServer(w *mcpItem) {
 		}
 	}
 	if other, twice := s.MCPServer(m.Name); twice {
-		s.doc.problem(m.n, "there is another MCP server %s in line %d (give each a name of its own)", m.Name, other.at.place.line)
+		s.doc.problem(m.n, "there is another MCP server %s in line %d (give each a name of its own)", m.Name, other.mcpSpec.n.place.line)
 		return
 	}
 	if m.Name == "" {
 		return
 	}
-	server := MCPServer{
-		Name: m.Name, Command: m.Command, Dir: s.dir, Env: s.Env, URL: m.URL, Token: m.Token, Trusted: m.Trusted, Allow: w.Allow, Timeout: w.Timeout,
-		MaxOutput: w.MaxOutput, MaxParallel: w.MaxParallel, Identity: m.URL, at: m.n, trust: w.Trust,
-	}
-	if m.Auth != nil {
-		server.OAuth = m.Auth.OAuth
-	}
+	server := MCPServer{mcpSpec: *m, mcpItem: *w, Dir: s.dir, Env: s.Env, Identity: m.URL}
 	if m.Command != nil {
 		server.Cage = s.cage
 		for _, word := range m.at("command").items { // as written, wherever the spec is
@@ -171,7 +157,7 @@ func (s *Spec) connect(ctx context.Context, r *Registry, ends *[]func() error) e
 	for _, server := range s.servers {
 		if r.MCP == nil {
 			d := &document{}
-			d.problem(server.at, "this program connects to no MCP servers (give the registry a connector)")
+			d.problem(server.mcpSpec.n, "this program connects to no MCP servers (give the registry a connector)")
 			return d.problems
 		}
 		tools, end, err := r.MCP(ctx, server)

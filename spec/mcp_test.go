@@ -3,11 +3,11 @@ package spec
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/pawl-run/pawl"
 )
@@ -37,12 +37,15 @@ func TestOpen(t *testing.T) {
 	}
 	a, end, err := s.Open(t.Context(), registry)
 	must(t, err)
-	want := []MCPServer{
-		{Name: "files", Command: []string{"/dir/serve.sh", "-v"}, Dir: "/dir", Env: []string{"HOME"}, Trusted: true, Allow: []string{"read", "write"},
-			Timeout: 5e9, MaxOutput: 2048, Identity: "./serve.sh\x00-v\x00"},
-		{Name: "web", Dir: "/dir", Env: []string{"HOME"}, URL: "https://example.org/mcp", Token: "WEB_TOKEN", Identity: "https://example.org/mcp"},
+	var got []string
+	for _, m := range asked {
+		got = append(got, fmt.Sprintf("%s %q %s %q %v %q %v %d %q %s %s", m.Name, m.Command, m.Dir, m.Env, m.Trusted, m.Allow, m.Timeout, m.MaxOutput, m.Identity, m.URL, m.Token))
 	}
-	if diff := cmp.Diff(want, asked, cmpopts.IgnoreUnexported(MCPServer{})); diff != "" {
+	want := []string{
+		`files ["/dir/serve.sh" "-v"] /dir ["HOME"] true ["read" "write"] 5s 2048 "./serve.sh\x00-v\x00"  `,
+		`web [] /dir ["HOME"] false [] 0s 0 "https://example.org/mcp" https://example.org/mcp WEB_TOKEN`,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	if got := names(a); got != "files__search web__search" {

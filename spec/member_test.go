@@ -100,7 +100,7 @@ func TestRatesOfMembers(t *testing.T) {
 	s, err := Parse(filepath.Join(dir, "spec.yaml"), []byte(text), nil)
 	must(t, err)
 	want := map[string]engine.Rate{"mechanic": {Requests: 3}, "script": {Tokens: 2}}
-	for from, got := range map[string]map[string]engine.Rate{"the spec": s.rates(), "its source": RatesOf(s.record(nil))} {
+	for from, got := range map[string]map[string]engine.Rate{"the spec": s.Rates(), "its source": ReadSource(s.record(nil)).Rates()} {
 		if !maps.Equal(got, want) {
 			t.Errorf("the rates of %s are %v", from, got)
 		}

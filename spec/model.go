@@ -84,8 +84,10 @@ func (s *Spec) makeModel(d *document, r *Registry, caller pawl.Model, limits *pa
 // asksNobody reports whether the spec is a workflow without a model and without
 // a step that needs one.
 func (s *Spec) asksNobody() bool {
-	needs := func(d delegate) bool { return d.spec.Model.Name == "" && !d.spec.asksNobody() }
-	return s.flow != nil && !s.flow.asks && s.Model.Name == "" && s.opt.Model == "" && !slices.ContainsFunc(s.agents, needs)
+	needs := func(e entry) bool {
+		return e.agent != nil && e.agent.spec.Model.Name == "" && !e.agent.spec.asksNobody()
+	}
+	return s.flow != nil && !s.flow.asks && s.Model.Name == "" && s.opt.Model == "" && !slices.ContainsFunc(s.entries, needs)
 }
 
 // make creates the model that is named at a place.

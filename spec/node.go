@@ -10,7 +10,6 @@ import (
 // A node is one value of a document in either syntax.
 type node struct {
 	kind  kind
-	style style
 	src   *source // the text that it stands in
 	place place
 	wrong bool   // of a mapping: something in it does not fit the schema
@@ -43,16 +42,6 @@ var kinds = []string{"", "empty", "a boolean", "a number", "text", "a list", "a 
 // String names the kind as in "prompt is a list".
 func (k kind) String() string { return kinds[k] }
 
-// style is how a text was written, for finding a part of it in the file.
-type style int
-
-const (
-	plain  style = 1 + iota
-	single       // in single quotes
-	double       // in double quotes, with escapes
-	block        // below | or >
-)
-
 // get returns the value of a key, or nil.
 func (n *node) get(key string) *node {
 	if n == nil {
@@ -76,7 +65,9 @@ func (n *node) all(path string) []*node {
 			switch {
 			case at == nil:
 			case key != "*":
-				next = append(next, at.get(key))
+				if inner, n := at.follow(key); n == 1 {
+					next = append(next, inner)
+				}
 			default:
 				next = append(next, at.items...)
 				for _, p := range at.pairs {

@@ -51,22 +51,10 @@ func (s *Spec) readOwn(w *builtinItem) {
 			s.doc.problem(n, "there is no builtin tool %q%s", name, expr.DidYouMean(name, known))
 		case twice[name]:
 			s.doc.problem(n, "there is another tool %q than that of this program (give the program's another name)", name)
-		case s.claim(name, n):
-			s.own = append(s.own, t)
-			if w.Trust > 0 {
-				s.label(name, w.Trust)
-			}
-			s.gate(w.Approval, name)
+		default:
+			s.add(entry{kind: ofProgram, name: name, at: n, tool: t, trust: w.Trust}, w.Approval)
 		}
 	}
-}
-
-// label sets the trust in the results of a tool.
-func (s *Spec) label(name string, trust pawl.Trust) {
-	if s.trust == nil {
-		s.trust = map[string]pawl.Trust{}
-	}
-	s.trust[name] = trust
 }
 
 func (s *Spec) checkFetch() {
@@ -79,17 +67,17 @@ func (s *Spec) checkFetch() {
 
 // readHosted makes a tool that the provider of the model runs.
 func (s *Spec) readHosted(w *hostedItem) {
-	if w.Hosted != "" && s.claim(w.Hosted, w.at("hosted")) {
-		s.hosted = append(s.hosted, tool.Hosted(w.Hosted, &tool.HostedOptions{MaxCalls: w.MaxCalls, MaxOutput: w.MaxOutput, Trust: w.Trust}))
+	if w.Hosted != "" {
+		t := tool.Hosted(w.Hosted, &tool.HostedOptions{MaxCalls: w.MaxCalls, MaxOutput: w.MaxOutput, Trust: w.Trust})
+		s.add(entry{kind: ofProvider, name: w.Hosted, at: w.at("hosted"), tool: t}, nil)
 	}
 }
 
 // unhosted finds hosted tools that the provider of a model does not run.
 func (s *Spec) unhosted(d *document, a pawl.Agent) {
-	for _, t := range s.hosted {
-		if err := objection(t, a); err != nil {
-			name := t.Info().Name
-			d.problem(s.names[name], "%s", strings.TrimPrefix(err.Error(), "tool \""+name+"\": "))
+	for _, e := range s.entries {
+		if err := objection(e.tool, a); err != nil && e.kind == ofProvider {
+			d.problem(e.at, "%s", strings.TrimPrefix(err.Error(), "tool \""+e.name+"\": "))
 		}
 	}
 }

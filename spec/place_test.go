@@ -41,7 +41,7 @@ func TestPlaces(t *testing.T) {
 		var walk func(n *node)
 		walk = func(n *node) {
 			switch {
-			case n.style == block:
+			case n.kind == text && strings.ContainsRune("|>", d.src.runes[d.src.index(n.place)]):
 				stands(n.place, string(d.src.runes[d.src.index(n.place)]))
 				for i, r := range []rune(n.text) {
 					if p, ok := d.src.within(n, i+1); ok && r > ' ' && d.src.runes[d.src.index(p)] != r {

@@ -156,7 +156,7 @@ func (p *Policy) Apply(a pawl.Agent) (pawl.Agent, error) {
 			p.checkModel(d, info)
 		}
 	}
-	if err := budget.Check(append(BudgetsOf(a.Source), p.budgets...)); err != nil {
+	if err := budget.Check(append(slices.Clip(ReadSource(a.Source).Budgets), p.budgets...)); err != nil {
 		d.problem(p.at("budgets"), "%s: %v", a.Name, err)
 	}
 	if err := d.problems.sorted().asError(); err != nil {

@@ -59,9 +59,9 @@ func (r *Registry) conditions() *stop.Options { return &stop.Options{When: r.pro
 // "tool quote", in the order of the spec.
 func (s *Spec) Registered() (all []string) {
 	of := s.opt.Registry.program()
-	for _, t := range s.own {
-		if name := t.Info().Name; ownTools[name] == nil {
-			all = append(all, "tool "+name)
+	for _, e := range s.entries {
+		if e.kind == ofProgram && ownTools[e.name] == nil {
+			all = append(all, "tool "+e.name)
 		}
 	}
 	if of.Loops[s.Loop] != nil {

@@ -90,20 +90,16 @@ func Endpoints(path string, text []byte, r *Registry) (map[string]Endpoint, erro
 	return s.Providers, nil
 }
 
-// rates returns the rates of providers, with those of the spec's agents for others.
-func (s *Spec) rates() map[string]engine.Rate {
+// Rates returns the rates of providers, with those of the spec's agents for others.
+func (s *Spec) Rates() map[string]engine.Rate {
 	all := map[string]engine.Rate{}
 	for _, m := range slices.Backward(s.members) {
-		maps.Copy(all, m.rates())
+		maps.Copy(all, m.Rates())
 	}
 	for name, e := range s.Providers {
 		if e.Rate != nil {
-			all[name] = engine.Rate{Requests: e.Rate.Requests, Tokens: e.Rate.Tokens}
+			all[name] = *e.Rate
 		}
 	}
 	return all
 }
-
-// RatesOf returns the rates in the source of an agent, and in those of its agents for
-// providers that it does not name: none if the source is not of a spec.
-func RatesOf(source string) map[string]engine.Rate { return readAgain(source).rates() }

@@ -107,8 +107,9 @@ func (r *record) options() *Options {
 	return &o
 }
 
-// readAgain reads the spec of a source as far as possible; without one it is empty.
-func readAgain(source string) *Spec {
+// ReadSource reads the spec in the source of an agent as far as possible. Without one it is empty: it has no budgets,
+// hooks, rates, secrets and webhooks.
+func ReadSource(source string) *Spec {
 	if rec, ok := recordOf(source); ok {
 		if s, _ := parse(rec.Path, []byte(rec.Document), rec.options()); s != nil {
 			return s
@@ -116,8 +117,3 @@ func readAgain(source string) *Spec {
 	}
 	return &Spec{}
 }
-
-// SecretsOf returns the secrets of the agent of a source, as [Spec.Secrets]
-// does: none for a source that is not a spec's. It ignores other problems of the
-// spec.
-func SecretsOf(source string) map[string]string { return readAgain(source).Secrets() }

@@ -51,7 +51,7 @@ func Of(s *pawl.State) Recorded {
 	if rec.Tools != nil {
 		r.Tools = rec.Tools.Path
 	}
-	first := readAgain(d.Source)
+	first := ReadSource(d.Source)
 	if first.cage != nil {
 		r.Cage = first.cage.Describe()
 	}

@@ -14,6 +14,8 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/tool"
 	"github.com/pawl-run/pawl/workflow"
 )
 
@@ -73,6 +75,8 @@ var marks = map[reflect.Type]reflect.StructTag{
 	reflect.TypeFor[pawl.Tier]():       `def:"long" title:"long" about:"Prices of a whole request whose input is longer than 'from'."`,
 	reflect.TypeFor[workflow.Step]():   `def:"step" title:"the step" such:"{id: ask, single: {prompt: …}}" about:"A step of a [workflow](workflow.md), or a node of a graph. It has exactly one of 'single', 'tool', 'agent', 'workflow', 'switch', 'parallel', 'for_each' and 'while'."`,
 	reflect.TypeFor[workflow.Single](): `def:"single" title:"single" about:"A request to the model."`,
+	reflect.TypeFor[engine.Rate]():     `def:"rate" title:"a rate" about:"Limits for each minute."`,
+	reflect.TypeFor[tool.CageFiles]():  `def:"cage_files" title:"files" about:"Files and directories, relative to 'dir', or with './' to the spec's directory."`,
 	reflect.TypeFor[workflow.Edge]():   `def:"edge" title:"the edge" about:"An edge of a graph."`,
 }
 

@@ -3,7 +3,6 @@ package spec
 import (
 	"slices"
 	"strings"
-	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -50,55 +49,32 @@ func (s *source) offset(text string, byteOffset int) place {
 	return s.place(utf8.RuneCountInString(text[:min(byteOffset, len(text))]))
 }
 
-// within returns the place of a character of a text node, counted from 1. It
-// returns false if the file has other characters before it, because of folding
-// or rare escapes.
+// within returns the place of a character of a text node, counted from 1. Between the characters
+// of a text, the file may have a quote, the escape of one, or the end of a line with indentation.
+// It returns false if the file has others, such as rare escapes.
 func (s *source) within(n *node, column int) (place, bool) {
-	text := []rune(n.text)
-	if column-1 > len(text) {
+	text, i := []rune(n.text), s.index(n.place)
+	if column-1 > len(text) || i < 0 || i == len(s.runes) {
 		return n.place, false
 	}
-	before, at := text[:column-1], n.place
-	switch n.style {
-	case single, double:
-		at.column++
-	case block: // on the lines below the | or >, after the indentation
-		lines := strings.Split(string(before), "\n")
-		before = []rune(lines[len(lines)-1])
-		first := s.index(place{n.place.line + 1, 1})
-		if first < 0 {
+	switch s.runes[i] {
+	case '"', '\'':
+		i++
+	case '|', '>': // the text is below
+		i += slices.Index(s.runes[i:], '\n') + 1
+	}
+	numbered := func() bool { return i+5 < len(s.runes) && s.runes[i] == '\\' && s.runes[i+1] == 'u' }
+	for k := 0; ; k, i = k+1, i+1 {
+		for i < len(s.runes) && k < len(text) && s.runes[i] != text[k] && strings.ContainsRune("'\\ \n", s.runes[i]) && !numbered() {
+			i++
+		}
+		switch {
+		case k == column-1:
+			return s.place(i), true
+		case numbered():
+			i += 5
+		case i == len(s.runes) || s.runes[i] != text[k]:
 			return n.place, false
 		}
-		indent := slices.IndexFunc(s.runes[first:], func(r rune) bool { return r != ' ' })
-		at = place{n.place.line + len(lines), 1 + max(0, indent)}
-	case plain:
 	}
-	i := s.index(at)
-	if i < 0 {
-		return n.place, false
-	}
-	for _, r := range before {
-		width := 0
-		if i < len(s.runes) {
-			width = n.width(s.runes[i:], r)
-		}
-		if width == 0 {
-			return n.place, false
-		}
-		i += width
-	}
-	return s.place(i), true
-}
-
-// width returns how many characters at the start of src write r; zero: they do not.
-func (n *node) width(src []rune, r rune) int {
-	switch {
-	case n.style == double && src[0] == '\\' && len(src) > 1 && src[1] == 'u':
-		return 6 * len(utf16.Encode([]rune{r}))
-	case n.style == double && src[0] == '\\', n.style == single && r == '\'':
-		return 2
-	case src[0] == r:
-		return 1
-	}
-	return 0
 }

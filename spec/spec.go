@@ -18,7 +18,7 @@ import (
 // and safe for concurrent use; the fields are read-only.
 type Spec struct {
 	agentSpec
-	Budgets []budget.Budget // with those of its agents; see [BudgetsOf]
+	Budgets []budget.Budget // with those of its agents
 
 	path string // as given by the caller
 	base string // the spec's directory, absolute
@@ -27,16 +27,11 @@ type Spec struct {
 	doc  *document
 	stop *node // the condition in force; nil: none
 
-	loop       pawl.Loop             // nil: the steps of flow
-	flow       *flow                 // nil: not a workflow
-	commands   []pawl.Tool           // with the tools of clients
-	own        []pawl.Tool           // named under builtin
-	hosted     []pawl.Tool           // run by the provider of the model
-	remotes    []*a2aItem            // agents of other servers
-	servers    []MCPServer           // whose tools are known when they are connected to
-	names      map[string]*node      // where the name of each tool is given
-	toolsWrong bool                  // some tools could not be read
-	trust      map[string]pawl.Trust // in the results of builtin tools, by name
+	loop       pawl.Loop   // nil: the steps of flow
+	flow       *flow       // nil: not a workflow
+	entries    []entry     // the tools, but for those of MCP servers
+	servers    []MCPServer // whose tools are known when they are connected to
+	toolsWrong bool        // some tools could not be read
 	gates      []gate
 	cage       *tool.Cage // its own within the one around it
 	skills     []skill.Skill
@@ -44,7 +39,6 @@ type Spec struct {
 	registered []pawl.Policy // policies of the program
 
 	family    *family
-	agents    []delegate       // that are tools
 	handoffs  []*handoffSpec   // with absolute paths
 	team      map[string]*Spec // the other specs of the team, by absolute path; nil unless this one began it
 	members   []*Spec          // specs of agents that are tools or steps, and of the team
@@ -135,7 +129,7 @@ func parse(name string, data []byte, o *Options) (*Spec, Problems) {
 	if root.kind != mapping {
 		return nil, d.problems
 	}
-	s := &Spec{path: name, opt: *o, doc: d, base: o.dir, family: o.family, names: map[string]*node{}}
+	s := &Spec{path: name, opt: *o, doc: d, base: o.dir, family: o.family}
 	if s.base == "" {
 		abs, err := filepath.Abs(filepath.Dir(name))
 		if err != nil {

@@ -22,20 +22,14 @@ func (s *Spec) guarded() bool { return s.Guard.DataFlow == "true" || s.Guard.Dat
 
 // taints reports whether a tool returns untrusted text.
 func (s *Spec) taints() bool {
-	return slices.ContainsFunc(slices.Concat(s.commands, s.own, s.hosted), func(t pawl.Tool) bool {
-		info := t.Info()
-		return cmp.Or(s.trust[info.Name], info.Trust) == pawl.Untrusted
-	}) ||
-		slices.ContainsFunc(s.servers, MCPServer.untrusted) ||
-		slices.ContainsFunc(s.remotes, func(w *a2aItem) bool {
-			return w.Trust == pawl.Untrusted || w.Trust == 0 && !w.A2A.Trusted
-		}) ||
-		slices.ContainsFunc(s.members, (*Spec).taints) // the guard also applies to these
+	return slices.ContainsFunc(s.entries, func(e entry) bool {
+		return e.tool != nil && cmp.Or(e.trust, e.tool.Info().Trust) == pawl.Untrusted
+	}) || slices.ContainsFunc(s.servers, MCPServer.untrusted) || slices.ContainsFunc(s.members, (*Spec).taints) // the guard also applies to these
 }
 
 // untrusted reports whether the results of the server's tools are.
 func (m MCPServer) untrusted() bool {
-	return m.trust == pawl.Untrusted || m.trust == 0 && !m.Trusted
+	return m.Trust == pawl.Untrusted || m.Trust == 0 && !m.Trusted
 }
 
 // laundered warns about builtin tools that are trusted by default and that return what
@@ -45,7 +39,7 @@ func (s *Spec) laundered(d *document) {
 	writer := s.untrustedWriter()
 	for _, n := range s.n.all("tools.*.builtin.*") {
 		switch {
-		case s.trust[n.text] != 0:
+		case slices.ContainsFunc(s.entries, func(e entry) bool { return e.name == n.text && e.trust != 0 }):
 		case n.text == "run_command" && (s.cage == nil || !s.cage.NoNetwork):
 			d.problem(n, "run_command can download, and data_flow trusts what it prints (label it trust: untrusted, or set cage: {network: none})")
 		case (n.text == "read_file" || n.text == "search_files") && writer != "":
@@ -68,7 +62,7 @@ func (s *Spec) untrustedWriter() string {
 	if s.cage != nil && s.cage.Files != nil && !slices.ContainsFunc(s.cage.Files.Write, reaches) {
 		return ""
 	}
-	for _, t := range s.commands {
+	for _, t := range s.made(ofCommand) {
 		if info := t.Info(); info.Trust == pawl.Untrusted && info.Effect != pawl.Read && !info.Client {
 			return info.Name
 		}

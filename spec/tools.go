@@ -44,20 +44,52 @@ func (s *Spec) readTools() {
 	}
 }
 
-// claim takes a name for a tool that is given at a place, and reports whether it may have it.
-func (s *Spec) claim(name string, at *node) bool {
-	switch other := s.names[name]; {
-	case !toolName.MatchString(name):
-		s.doc.problem(at, "tool name %q (use 1 to 64 letters, digits, _ or -)", name)
-	case strings.HasPrefix(name, "__"):
-		s.doc.problem(at, "tool name %q (names that begin with __ belong to the machine; write builtins: true for its tools)", name)
-	case other != nil:
-		s.doc.problem(at, "there is another tool %s in line %d (give each a name of its own)", name, other.place.line)
-	default:
-		s.names[name] = at
-		return true
+// An entry is a tool of a spec: one that is made, or an agent that becomes one with its caller's model.
+type entry struct {
+	kind  toolKind
+	name  string
+	at    *node // where the name is given
+	tool  pawl.Tool
+	agent *delegate
+	trust pawl.Trust // label of its results; zero: the tool's own
+}
+
+type toolKind int
+
+const (
+	ofCommand toolKind = iota // also the tools of clients
+	ofProgram                 // named under builtin
+	ofProvider
+	ofSpec
+	ofServer
+)
+
+// made returns the tools of some kinds, one kind after the other.
+func (s *Spec) made(kinds ...toolKind) (all []pawl.Tool) {
+	for _, kind := range kinds {
+		for _, e := range s.entries {
+			if e.kind == kind {
+				all = append(all, e.tool)
+			}
+		}
 	}
-	return false
+	return all
+}
+
+// add adds a tool with its approval, if it may have its name.
+func (s *Spec) add(e entry, approval *whenSpec) {
+	twice := slices.IndexFunc(s.entries, func(other entry) bool { return other.name == e.name })
+	switch {
+	case !toolName.MatchString(e.name):
+		s.doc.problem(e.at, "tool name %q (use 1 to 64 letters, digits, _ or -)", e.name)
+	case strings.HasPrefix(e.name, "__"):
+		s.doc.problem(e.at, "tool name %q (names that begin with __ belong to the machine; write builtins: true for its tools)", e.name)
+	case twice >= 0:
+		s.doc.problem(e.at, "there is another tool %s in line %d (give each a name of its own)", e.name, s.entries[twice].at.place.line)
+	default:
+		s.entries = append(s.entries, e)
+		s.gate(approval, e.name)
+	}
 }
 
 // commandOnly are the keys that configure a program.
@@ -95,9 +127,8 @@ func (s *Spec) readTool(w *toolItem) {
 			Dir: s.dir, Secrets: s.Env, Cage: s.cage, Witness: w.Witness,
 		})
 	}
-	if w.Name != "" && s.claim(w.Name, w.at("name")) {
-		s.commands = append(s.commands, t)
-		s.gate(w.Approval, w.Name)
+	if w.Name != "" {
+		s.add(entry{kind: ofCommand, name: w.Name, at: w.at("name"), tool: t}, w.Approval)
 	}
 }
 

@@ -126,7 +126,3 @@ func (s *Spec) unsigned(d *document) {
 		}
 	}
 }
-
-// WebhooksOf returns the webhooks in the source of an agent: none if the source
-// is not a spec's, or this version cannot read it.
-func WebhooksOf(source string) []Webhook { return readAgain(source).Webhooks }

@@ -7,6 +7,7 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/budget"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/tool"
 	"github.com/pawl-run/pawl/webhook"
 	"github.com/pawl-run/pawl/workflow"
 )
@@ -255,14 +256,7 @@ type Endpoint struct {
 	Headers map[string]string     `json:"headers,omitempty" such:"{X-Title: pawl}" about:"headers of each request; not for secrets"`
 	Prices  map[string]pawl.Price `json:"prices,omitempty" such:"{my-model: {input: 1.0, output: 4.0}}" usual:"those of the [model sheet](models.md)" about:"prices of its models"`
 	Price   string                `json:"price,omitempty" enum:"none" about:"other models have no price, even if the model sheet has one"`
-	Rate    *rateSpec             `json:"rate,omitempty" such:"{requests: 50, tokens: 30000}" about:"limit for all programs on the database [together](workers.md#rates)"`
-}
-
-type rateSpec struct {
-	mark `def:"rate" title:"a rate" about:"Limits for each minute."`
-
-	Requests int `json:"requests,omitempty" such:"50" usual:"no limit" about:"model calls"`
-	Tokens   int `json:"tokens,omitempty" such:"30000" usual:"no limit" about:"input and output tokens"`
+	Rate    *engine.Rate          `json:"rate,omitempty" such:"{requests: 50, tokens: 30000}" about:"limit for all programs on the database [together](workers.md#rates)"`
 }
 
 // A Trigger starts runs of an agent where it is served; see server.Trigger. Watch is absolute.
@@ -302,17 +296,10 @@ type fetchSpec struct {
 type cageSpec struct {
 	mark `def:"cage" title:"cage" about:"[Restrictions](tools.md#the-cage) on every command, MCP server and agent of the spec."`
 
-	Files     *cageFiles `json:"files,omitempty" such:"{read: [.]}" usual:"the user's" about:"files that commands may use"`
-	Network   string     `json:"network,omitempty" enum:"none" usual:"the user's" about:"no connections, even to this machine"`
-	Memory    int64      `json:"memory,omitempty" format:"size" min:"1048576" max:"1099511627776" usual:"no limit" about:"memory of a command with what it starts, and size of a file that it writes"`
-	Processes int        `json:"processes,omitempty" such:"64" usual:"no limit" about:"processes and threads at once"`
-}
-
-type cageFiles struct {
-	mark `def:"cage_files" title:"files" about:"Files and directories, relative to 'dir', or with './' to the spec's directory."`
-
-	Read  []string `json:"read,omitempty" such:"[.]" about:"readable and executable, besides the system's programs"`
-	Write []string `json:"write,omitempty" such:"[out]" about:"also writable"`
+	Files     *tool.CageFiles `json:"files,omitempty" such:"{read: [.]}" usual:"the user's" about:"files that commands may use"`
+	Network   string          `json:"network,omitempty" enum:"none" usual:"the user's" about:"no connections, even to this machine"`
+	Memory    int64           `json:"memory,omitempty" format:"size" min:"1048576" max:"1099511627776" usual:"no limit" about:"memory of a command with what it starts, and size of a file that it writes"`
+	Processes int             `json:"processes,omitempty" such:"64" usual:"no limit" about:"processes and threads at once"`
 }
 
 // A policySpec is the policy of an organisation, which is not part of the schema of specs.

@@ -25,31 +25,13 @@ func (s *Spec) warnings(r *Registry, dataFlow bool) []Problem {
 	if s.Demo(r) {
 		d.problem(s.at("model"), "no model is named and no key is set, so the script %s answers (set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY)", s.Model.Demo)
 	}
-	for path, wrong := range lacking {
-		for _, n := range s.n.all(path) {
-			if says := wrong(s, n.text); says != "" {
-				d.problem(n, "%s", says)
-			}
-		}
-	}
-	token := func(at *node, name, whose string) {
-		if value := os.Getenv(name); name != "" && value == "" {
-			d.problem(at, "the variable %s is not set (%s is called without a token)", name, whose)
-		} else if err := unsafe(name, value); name != "" && err != nil {
-			d.problem(at, "%v; the log will contain it if %s returns it", err, whose)
-		}
-	}
-	for _, server := range s.servers {
-		token(server.at, server.Token, "the MCP server "+server.Name)
-	}
-	for _, r := range s.remotes {
-		token(r.A2A.n, r.A2A.Token, "the agent at "+r.A2A.URL)
+	s.lacks(d)
+	if s.shelved != nil {
+		s.shelved.lacks(d)
 	}
 	if info, err := os.Stat(s.dir); err != nil || !info.IsDir() {
 		d.problem(s.at("dir"), "there is no directory %s (commands run in it)", s.dir)
 	}
-	s.programs(d, nil)
-	s.relied(d, nil)
 	for _, t := range s.n.all("tools.*") {
 		if n, effect := t.get("max_parallel"), t.get("effect"); n != nil && t.get("command") != nil && (effect == nil || effect.text == "write") {
 			d.problem(n, "max_parallel has no effect: %s is a write, and a write runs alone (if it is not a write, declare its effect)", t.name())
@@ -61,14 +43,6 @@ func (s *Spec) warnings(r *Registry, dataFlow bool) []Problem {
 	if dataFlow {
 		s.laundered(d)
 	}
-	if l := s.shelved; l != nil {
-		used := map[string]bool{}
-		for _, t := range s.commands {
-			used[t.Info().Name] = true
-		}
-		l.programs(d, used)
-		l.relied(d, used)
-	}
 	s.unfit(d, r)
 	if !s.family.member() {
 		d.problems = append(d.problems, s.Unready(r)...)
@@ -79,17 +53,29 @@ func (s *Spec) warnings(r *Registry, dataFlow bool) []Problem {
 	return d.problems.sorted()
 }
 
+// lacks warns of files, programs and variables that the spec names and that are not there.
+func (s *Spec) lacks(d *document) {
+	for path, wrong := range lacking {
+		for _, n := range s.n.all(path) {
+			if says := wrong(s, n.text); says != "" {
+				d.problem(n, "%s", says)
+			}
+		}
+	}
+}
+
 // lacking are the files and variables that a spec names, by their paths in it, with what is wrong
 // with each; empty: nothing.
 var lacking = map[string]func(s *Spec, name string) string{
-	"env.*": func(_ *Spec, name string) string {
-		if _, set := os.LookupEnv(name); !set {
-			return "the variable " + name + " is not set (commands run without it)"
+	"env.*":                         unset("commands run without it", "commands get it, and their output in the log will contain it if they print it"),
+	"tools.*.mcp.token":             unset("the MCP server is called without a token", "the log will contain it if the server returns it"),
+	"tools.*.a2a.token":             unset("the agent is called without a token", "the log will contain it if the agent returns it"),
+	"tools.*.mcp.auth.oauth.secret": unset("the MCP server cannot be called without the secret of its client", "the log will contain it if the server returns it"),
+	"triggers.*.secret": func(s *Spec, name string) string {
+		if s.family.member() || os.Getenv(name) != "" {
+			return ""
 		}
-		if err := unsafe(name, os.Getenv(name)); err != nil {
-			return err.Error() + "; commands get it, and their output in the log will contain it if they print it"
-		}
-		return ""
+		return "the variable " + name + " is not set (no server serves the webhook without it)"
 	},
 	"input.files.*": func(s *Spec, name string) string {
 		if info, err := os.Stat(s.file(name)); err == nil && info.Mode().IsRegular() {
@@ -97,26 +83,55 @@ var lacking = map[string]func(s *Spec, name string) string{
 		}
 		return "there is no file " + name + " (a run without files of its own cannot start)"
 	},
-	"cage.files.read.*":  uncaged,
-	"cage.files.write.*": uncaged,
 	"triggers.*.watch": func(s *Spec, name string) string {
 		if _, err := os.Stat(s.file(name)); err == nil || s.family.member() { // only a spec that is served starts runs
 			return ""
 		}
 		return "there is no folder " + s.file(name) + " (nothing starts until there is)"
 	},
-	"triggers.*.secret": func(s *Spec, name string) string {
-		if os.Getenv(name) != "" || s.family.member() {
-			return ""
+	"cage.files.read.*":     uncaged,
+	"cage.files.write.*":    uncaged,
+	"observe.command.0":     unprogrammed,
+	"goal.metric.command.0": unprogrammed,
+	"tools.*.command.0":     unprogrammed,
+	"tools.*.mcp.command.0": unprogrammed,
+	"tools.*.witness.*": func(s *Spec, name string) string {
+		switch info, err := os.Stat(s.witness(name)); {
+		case err != nil:
+			return "the witness " + name + " is not there (it counts as missing; what makes it appear voids an approval)"
+		case !info.Mode().IsRegular():
+			return "the witness " + name + " is not a file (calls that need approval would be refused)"
 		}
-		return "the variable " + name + " is not set (no server serves the webhook without it)"
+		return ""
 	},
-	"tools.*.mcp.auth.oauth.secret": func(_ *Spec, name string) string {
-		if os.Getenv(name) != "" {
-			return ""
+}
+
+// unset warns of a variable that is not set, and of one that is too short to be kept secret.
+func unset(without, kept string) func(*Spec, string) string {
+	return func(_ *Spec, name string) string {
+		value, set := os.LookupEnv(name)
+		if !set {
+			return "the variable " + name + " is not set (" + without + ")"
 		}
-		return "the variable " + name + " is not set (the MCP server cannot be called without the secret of its client)"
-	},
+		if err := unsafe(name, value); err != nil {
+			return err.Error() + "; " + kept
+		}
+		return ""
+	}
+}
+
+// unprogrammed warns of a program of the spec's directory that cannot be run.
+func unprogrammed(s *Spec, name string) string {
+	if !strings.HasPrefix(name, "./") {
+		return ""
+	}
+	switch info, err := os.Stat(filepath.Join(s.base, name)); {
+	case err != nil:
+		return "there is no file " + name + " in the spec's directory"
+	case info.IsDir() || info.Mode()&0o111 == 0:
+		return name + " cannot be executed (chmod +x it, or name its interpreter first)"
+	}
+	return ""
 }
 
 func uncaged(s *Spec, name string) string {
@@ -150,41 +165,6 @@ func (s *Spec) offered() (names []string, all bool) {
 		names, all = append(append(names, m.Name), of...), all && whole
 	}
 	return names, all
-}
-
-// programs checks that programs that start with ./ exist, of the named tools,
-// or of all if used is nil.
-func (s *Spec) programs(d *document, used map[string]bool) {
-	for _, h := range slices.Concat(s.n.all("observe"), s.n.all("goal.metric"), s.n.all("tools.*"), s.n.all("tools.*.mcp")) {
-		argv := h.get("command")
-		if used != nil && !used[h.name()] || argv == nil || len(argv.items) == 0 || !strings.HasPrefix(argv.items[0].text, "./") {
-			continue
-		}
-		n := argv.items[0]
-		switch info, err := os.Stat(filepath.Join(s.base, n.text)); {
-		case err != nil:
-			d.problem(n, "there is no file %s in the spec's directory", n.text)
-		case info.IsDir() || info.Mode()&0o111 == 0:
-			d.problem(n, "%s cannot be executed (chmod +x it, or name its interpreter first)", n.text)
-		}
-	}
-}
-
-// relied checks that the witnesses of the same tools are files.
-func (s *Spec) relied(d *document, used map[string]bool) {
-	for _, t := range s.n.all("tools.*") {
-		if used != nil && !used[t.name()] {
-			continue
-		}
-		for _, n := range t.all("witness.*") {
-			switch info, err := os.Stat(s.witness(n.text)); {
-			case err != nil:
-				d.problem(n, "the witness %s is not there (it counts as missing; what makes it appear voids an approval)", n.text)
-			case !info.Mode().IsRegular():
-				d.problem(n, "the witness %s is not a file (calls that need approval would be refused)", n.text)
-			}
-		}
-	}
 }
 
 // unskilled warns about skills whose tools the agent does not have.

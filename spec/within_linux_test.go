@@ -165,7 +165,7 @@ func TestHyphenAndCages(t *testing.T) {
 		}
 		t.Fatal(err)
 	}
-	if inner := s.agents[0].spec.cage; inner == nil || !inner.NoNetwork {
+	if inner := s.entries[0].agent.spec.cage; inner == nil || !inner.NoNetwork {
 		t.Errorf("the document is in the cage %+v", inner)
 	}
 }

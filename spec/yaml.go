@@ -170,21 +170,14 @@ func (d *document) convert(n ast.Node, depth int) *node {
 		return out.number(n.Token.Value, n.Value)
 	case *ast.StringNode:
 		out.kind, out.text = text, n.Value
-		switch n.Token.Type {
-		case token.SingleQuoteType:
-			out.style = single
-		case token.DoubleQuoteType:
-			out.style = double
-		default:
-			out.style = plain
-			if decimal.MatchString(n.Value) { // the library leaves large numbers and 1e5 as text
-				if value, err := strconv.ParseFloat(n.Value, 64); err == nil || strict.MatchString(n.Value) {
-					return out.number(n.Value, value)
-				}
+		quoted := n.Token.Type == token.SingleQuoteType || n.Token.Type == token.DoubleQuoteType
+		if !quoted && decimal.MatchString(n.Value) { // the library leaves large numbers and 1e5 as text
+			if value, err := strconv.ParseFloat(n.Value, 64); err == nil || strict.MatchString(n.Value) {
+				return out.number(n.Value, value)
 			}
 		}
 	case *ast.LiteralNode:
-		out.kind, out.style, out.text = text, block, n.Value.Value
+		out.kind, out.text = text, n.Value.Value
 	case *ast.SequenceNode:
 		out.kind = list
 		for _, v := range n.Values {

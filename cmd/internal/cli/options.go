@@ -30,18 +30,16 @@ const leastKey = 16
 // options are the engine options for an agent's source: the secret values that no
 // event may hold, and the hooks that specs name.
 func (a *app) options(source string) *engine.Options {
-	secrets := spec.SecretsOf(source)
-	if secrets == nil {
-		secrets = map[string]string{}
-	}
+	from := spec.ReadSource(source)
+	secrets := from.Secrets()
 	keep := func(name, value string) {
 		if len(value) >= leastKey {
 			secrets[name] = value
 		}
 	}
 	names := ownKeys
-	if from, is, err := copyOf(source); is && err == nil {
-		names = slices.Concat(ownKeys, from.env) // one with a value is not found, and is in the log anyway
+	if own, is, err := copyOf(source); is && err == nil {
+		names = slices.Concat(ownKeys, own.env) // one with a value is not found, and is in the log anyway
 	}
 	for _, name := range names {
 		keep(name, a.getenv(name))
@@ -49,7 +47,7 @@ func (a *app) options(source string) *engine.Options {
 	for name, value := range export.Secrets(a.getenv) {
 		keep(name, value)
 	}
-	return &engine.Options{Children: true, Abandoned: a.abandoned, Secrets: secrets, Learned: a.learned, HooksOf: a.hooks, Rates: spec.RatesOf(source), Budgets: budgets(source), When: a.registry().When}
+	return &engine.Options{Children: true, Abandoned: a.abandoned, Secrets: secrets, Learned: a.learned, HooksOf: a.hooks, Rates: from.Rates(), Budgets: budgets(source), When: a.registry().When}
 }
 
 // abandoned cancels the task that a run has at another server, when the run was cancelled while
@@ -77,7 +75,7 @@ func (a *app) abandoned(ctx context.Context, e *engine.Engine, s *pawl.State, so
 
 // budgets are those of an agent's spec, and of the policy that it is under.
 func budgets(source string) []budget.Budget {
-	all := spec.BudgetsOf(source)
+	all := spec.ReadSource(source).Budgets
 	if p, err := recordedPolicy(source); err == nil && p != nil { // which is read again before the run, and reported
 		all = append(all, p.Budgets()...)
 	}
@@ -87,7 +85,7 @@ func budgets(source string) []budget.Budget {
 // hooks makes the hooks that the spec of an agent names. Hooks that print for people are left
 // out when quiet.
 func (con *console) hooks(d pawl.Declaration) (all []engine.Hook) {
-	for _, h := range spec.HooksOf(d.Source) {
+	for _, h := range spec.ReadSource(d.Source).Hooks {
 		switch {
 		case h.Retry != nil:
 			all = append(all, hook.Retry(cmp.Or(h.Retry.Attempts, 3), nil))

@@ -64,7 +64,7 @@ func (a *app) connect(ctx context.Context, s spec.MCPServer) ([]pawl.Tool, func(
 }
 
 func (env *environment) credentials(s spec.MCPServer) (*mcp.HTTPOptions, error) {
-	if o := s.OAuth; o != nil {
+	if o := s.OAuth(); o != nil {
 		tokens, err := env.stateFile("mcp-tokens", "set one of them, for the tokens of MCP servers")
 		if err != nil {
 			return nil, err
@@ -95,7 +95,7 @@ func login(ctx context.Context, a *app, file, name string) (int, error) {
 		return 0, err
 	}
 	server, ok := s.MCPServer(name)
-	if !ok || server.OAuth == nil || server.OAuth.Grant == spec.ClientCredentials {
+	if !ok || server.OAuth() == nil || server.OAuth().Grant == spec.ClientCredentials {
 		return 0, misuse("--login: %s has no MCP server %s that a person authorises; one has auth: {oauth: true}", file, name)
 	}
 	how, err := a.credentials(server)
