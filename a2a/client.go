@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/pawl-run/pawl/internal/web"
 )
 
 // A Client calls a remote agent. It is safe for concurrent use.
@@ -62,14 +64,10 @@ func CheckURL(text string) error {
 		return errors.New("write a URL such as https://agents.example.org")
 	case u.User != nil:
 		return errors.New("leave the name and password out; a token is sent instead")
-	case u.Scheme == "http" && !loopback(u.Hostname()):
+	case u.Scheme == "http" && !web.Loopback(u.Hostname()):
 		return errors.New("write https; http is for this machine")
 	}
 	return nil
-}
-
-func loopback(host string) bool {
-	return host == "localhost" || net.ParseIP(host).IsLoopback()
 }
 
 // origin is the scheme, host and port of a URL.

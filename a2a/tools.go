@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/retry"
@@ -313,11 +312,7 @@ func output(u Update) (pawl.Output, error) {
 		return pawl.Output{}, &Error{Kind: InvalidAgentResponse, Message: "the answer is neither a task nor a message"}
 	}
 	if len(o.Text) > mostText {
-		cut := mostText
-		for !utf8.RuneStart(o.Text[cut]) {
-			cut--
-		}
-		o.Text = o.Text[:cut] + "\n[the rest was left out]"
+		o.Text = strings.ToValidUTF8(o.Text[:mostText], "") + "\n[the rest was left out]"
 	}
 	raw, err := json.Marshal(o)
 	return pawl.Output{JSON: raw}, err

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/pawl-run/pawl/internal/display"
 )
 
 // The forms of numbers, dates and times. A comma, a point, a space or an
@@ -22,7 +24,7 @@ var (
 // 2026-03-04, 09:30 and DE89370400440532013000. What can be read in two ways is there in both.
 func factsOf(s string) map[string]bool {
 	facts := map[string]bool{}
-	s = digits(s)
+	s = display.Digits(s)
 	for _, at := range numerals.FindAllStringIndex(s, -1) {
 		start := at[0]
 		if start > 0 && s[start-1] == '-' && (start == 1 || strings.IndexByte(" \t\n(", s[start-2]) >= 0) {

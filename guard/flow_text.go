@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/pawl-run/pawl/internal/display"
 )
 
 // text is a text that the model has read, prepared for finding values in it.
@@ -74,7 +76,7 @@ var (
 // the hosts of URLs in lower case. Look-alike letters and invisible characters
 // stay, because the recipient of a value distinguishes them.
 func fold(s string) string {
-	s = strings.Join(strings.Fields(digits(s)), " ")
+	s = strings.Join(strings.Fields(display.Digits(s)), " ")
 	if !strings.Contains(s, "://") {
 		return s
 	}
@@ -87,21 +89,6 @@ func lower(s string) string {
 	return strings.Map(func(r rune) rune {
 		if small := unicode.ToLower(r); small >= utf8.RuneSelf || r < utf8.RuneSelf {
 			return small
-		}
-		return r
-	}, s)
-}
-
-// digits writes the digits of all scripts in ASCII.
-func digits(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < utf8.RuneSelf || !unicode.IsDigit(r) {
-			return r
-		}
-		for _, block := range unicode.Nd.R16 {
-			if lo := rune(block.Lo); r >= lo && r <= rune(block.Hi) {
-				return '0' + (r-lo)%10
-			}
 		}
 		return r
 	}, s)

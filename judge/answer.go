@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
+	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/internal/wire"
 )
 
@@ -90,12 +90,6 @@ func readScores(text string, n int) (map[int]score, error) {
 
 // short truncates untrusted text to most bytes on one line.
 func short(s string, most int) string {
-	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r <= ' ' || r == 0x7f }), " ")
-	if len(s) <= most {
-		return s
-	}
-	for most > 0 && !utf8.RuneStart(s[most]) {
-		most--
-	}
-	return s[:most] + "…"
+	words := strings.FieldsFunc(s, func(r rune) bool { return r <= ' ' || r == 0x7f })
+	return display.Clip(strings.Join(words, " "), most)
 }

@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/internal/wire"
 )
 
@@ -87,7 +88,7 @@ func (k *known) add(text string) {
 	if k.full = k.full || k.text.Len() > mostKnown; k.full {
 		return
 	}
-	text = asciiDigits(text)
+	text = display.Digits(text)
 	k.text.WriteString(flat(text))
 	dates(text, func(written string, days []string) string {
 		for _, day := range days {
@@ -157,20 +158,6 @@ func flat(text string) string {
 		}
 	}
 	return b.String()
-}
-
-// asciiDigits replaces the digits of every script by 0 to 9.
-func asciiDigits(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r >= 0x80 && unicode.IsDigit(r) {
-			for _, block := range unicode.Nd.R16 { // each holds its digits in order, in groups of ten
-				if r >= rune(block.Lo) && r <= rune(block.Hi) {
-					return '0' + (r-rune(block.Lo))%10
-				}
-			}
-		}
-		return r
-	}, text)
 }
 
 // scalars yields the keys, strings and numbers of a JSON document, or of the

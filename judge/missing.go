@@ -9,6 +9,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/pawl-run/pawl/internal/display"
 )
 
 var (
@@ -55,7 +57,7 @@ func (k *known) missing(answer string) (all []string) {
 	for _, m := range quotation.FindAllStringSubmatch(text, -1) {
 		quoted := strings.Join(m[1:], "") // only one is not empty
 		for part := range strings.SplitSeq(strings.ReplaceAll(quoted, "...", "…"), "…") {
-			if words := strings.Count(flat(quoted), " "); (words > 1 || utf8.RuneCountInString(quoted) >= leastQuote) && !strings.Contains(k.text.String(), strings.TrimSpace(flat(asciiDigits(part)))) {
+			if words := strings.Count(flat(quoted), " "); (words > 1 || utf8.RuneCountInString(quoted) >= leastQuote) && !strings.Contains(k.text.String(), strings.TrimSpace(flat(display.Digits(part)))) {
 				miss(m[0])
 				break
 			}
@@ -70,7 +72,7 @@ const gone = " ¦ "
 
 // look checks the values in a text, the larger kinds first.
 func (k *known) look(text string, miss func(string)) {
-	text = address.ReplaceAllStringFunc(asciiDigits(text), func(url string) string {
+	text = address.ReplaceAllStringFunc(display.Digits(text), func(url string) string {
 		if !k.says(address.FindStringSubmatch(url)[1]) {
 			miss(url)
 		}

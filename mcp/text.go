@@ -5,7 +5,6 @@ import (
 	"hash/fnv"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/pawl-run/pawl/internal/display"
 )
@@ -34,11 +33,7 @@ func described(s string) string {
 	if len(s) <= most {
 		return s
 	}
-	s = s[:most]
-	for len(s) > 0 && !utf8.ValidString(s[max(0, len(s)-utf8.UTFMax):]) {
-		s = s[:len(s)-1]
-	}
-	return s + "… (cut)"
+	return strings.ToValidUTF8(s[:most], "") + "… (cut)"
 }
 
 // mostName is the machine's bound for names of tools.

@@ -4,10 +4,10 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/internal/display"
 )
 
 // A Brief is what a list shows of a run in addition to its head. Its texts have at most 300
@@ -52,16 +52,6 @@ func BriefOf(ctx context.Context, j pawl.Journal, h pawl.Head) (Brief, error) {
 
 // brief is the beginning of a text, on one line.
 func brief(text string) string {
-	if len(text) > 4*mostBrief {
-		text = text[:4*mostBrief]
-	}
-	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "")), " ")
-	if len(text) <= mostBrief {
-		return text
-	}
-	n := mostBrief
-	for !utf8.RuneStart(text[n]) {
-		n--
-	}
-	return text[:n] + "…"
+	text = text[:min(len(text), 4*mostBrief)]
+	return display.Clip(strings.Join(strings.Fields(strings.ToValidUTF8(text, "")), " "), mostBrief)
 }

@@ -127,3 +127,18 @@ func Without(s string, some func(rune) bool) string {
 		return r
 	}, s)
 }
+
+// Digits writes the digits of all scripts in ASCII.
+func Digits(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < utf8.RuneSelf || !unicode.IsDigit(r) {
+			return r
+		}
+		for _, block := range unicode.Nd.R16 {
+			if lo := rune(block.Lo); r >= lo && r <= rune(block.Hi) {
+				return '0' + (r-lo)%10
+			}
+		}
+		return r
+	}, s)
+}

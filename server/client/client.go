@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"github.com/pawl-run/pawl/internal/web"
 )
 
 // Options configure a client. The zero value is valid.
@@ -107,7 +109,7 @@ func New(address, token string, o *Options) (*Client, error) {
 		u = &url.URL{Scheme: "http", Host: "localhost"}
 	case u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
 		return nil, fmt.Errorf("invalid server address %q; write http://HOST:PORT, https://HOST or unix:///PATH", address)
-	case u.Scheme == "http" && token != "" && !c.options.PlainHTTP && !loopback(u.Hostname()):
+	case u.Scheme == "http" && token != "" && !c.options.PlainHTTP && !web.Loopback(u.Hostname()):
 		return nil, fmt.Errorf("the token would go to %s unencrypted; use https", u.Host)
 	}
 	c.base = u
@@ -129,15 +131,6 @@ func toSocket(path string) http.RoundTripper {
 		var d net.Dialer
 		return d.DialContext(ctx, "unix", path)
 	}}
-}
-
-// loopback reports whether a host name always means this machine, without resolving it.
-func loopback(host string) bool {
-	if strings.EqualFold(host, "localhost") {
-		return true
-	}
-	ip := net.ParseIP(host)
-	return ip != nil && ip.IsLoopback()
 }
 
 // String returns the address of the server as given to [New].
