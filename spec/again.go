@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/pawl-run/pawl"
 )
@@ -19,7 +18,7 @@ import (
 // the one to read, whose agent is then complete.
 func (s *Spec) AgentAs(r *Registry, run pawl.Declaration, children ...pawl.Declaration) (pawl.Agent, error) {
 	as, of := r.program(), s
-	as.remote, as.declared = map[*Spec]map[string][]pawl.Tool{}, map[*Spec][]pawl.ToolInfo{}
+	as.declared = map[*Spec][]pawl.ToolInfo{}
 	for _, mate := range s.mates() {
 		if mate.Name == run.Agent { // the run is a leg
 			of = mate
@@ -32,14 +31,7 @@ func (s *Spec) AgentAs(r *Registry, run pawl.Declaration, children ...pawl.Decla
 // declare has the spec assembled with the tools a run declared, and likewise the next of its
 // children.
 func (s *Spec) declare(r *Registry, run pawl.Declaration, children []pawl.Declaration) {
-	r.declared[s], r.remote[s] = run.Tools, map[string][]pawl.Tool{}
-	for _, server := range s.servers {
-		for _, info := range run.Tools {
-			if strings.HasPrefix(info.Name, server.Name+"__") {
-				r.remote[s][server.Name] = append(r.remote[s][server.Name], absent{info})
-			}
-		}
-	}
+	r.declared[s] = run.Tools
 	for _, e := range s.entries {
 		if len(children) > 0 && e.agent != nil && e.agent.spec.recordedIn(children[0].Source) {
 			e.agent.spec.declare(r, children[0], children[1:])

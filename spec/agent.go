@@ -2,6 +2,7 @@ package spec
 
 import (
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 
@@ -24,21 +25,20 @@ func (s *Spec) Agent(r *Registry) (pawl.Agent, error) {
 	if r == nil {
 		r = &Registry{}
 	}
-	a, problems := s.assemble(r, nil)
-	if err := problems.sorted().asError(); err != nil {
+	a, problems := s.assemble(r, nil, nil)
+	if err := problems.err(); err != nil {
 		return pawl.Agent{}, err
 	}
 	return a, nil
 }
 
 // assemble creates the agent and checks it. Without a registry the model is a
-// placeholder; a sub-agent without a model has its caller's.
-func (s *Spec) assemble(r *Registry, caller pawl.Model) (pawl.Agent, Problems) {
-	return s.assembleIn(r, caller, newCrew(s))
-}
-
-// assembleIn is assemble for an agent of a team.
-func (s *Spec) assembleIn(r *Registry, caller pawl.Model, all *crew) (pawl.Agent, Problems) {
+// placeholder; a sub-agent without a model has its caller's. An agent is assembled in a team, of
+// which it is the first without one.
+func (s *Spec) assemble(r *Registry, caller pawl.Model, all *crew) (pawl.Agent, Problems) {
+	if all == nil {
+		all = newCrew(s)
+	}
 	d := &document{}
 	a := pawl.Agent{
 		Name: s.Name, Version: s.Version, Description: s.Description, Prompt: s.Prompt, Labels: s.Labels,
@@ -51,7 +51,7 @@ func (s *Spec) assembleIn(r *Registry, caller pawl.Model, all *crew) (pawl.Agent
 	}
 	a.Tools = s.made(ofCommand, ofProgram, ofProvider)
 	if m := s.Memory; m != nil {
-		a.Tools = append(a.Tools, tool.Memory(&tool.MemoryOptions{Label: m.Label, Max: m.Max})...)
+		a.Tools = append(a.Tools, tool.Memory(m)...)
 	}
 	a.Tools = append(a.Tools, s.remoteTools(r)...)
 	a.Trust = s.labelled(a.Tools)
@@ -90,8 +90,10 @@ func (s *Spec) assembleIn(r *Registry, caller pawl.Model, all *crew) (pawl.Agent
 		a.Core = s.core(a.Tools)
 	}
 	if all.first == s {
-		all.caller = a.Model
-		s.assembleTeam(r, d, all)
+		for _, path := range slices.Sorted(maps.Keys(s.team)) { // those without a model use the first's
+			mate, problems := s.team[path].assemble(r, a.Model, all)
+			*all.agents[path], d.problems = mate, append(d.problems, problems...)
+		}
 	}
 	s.judge(d, r, &a)
 	s.runs(d, r, &a)
@@ -145,7 +147,7 @@ func (d *document) condition(what string, n *node, r *Registry) pawl.Condition {
 	if n == nil || n.kind != text {
 		return nil
 	}
-	c, err := stop.Parse(n.text, r.conditions())
+	c, err := stop.Parse(n.text, &stop.Options{When: r.program().When})
 	if err != nil {
 		d.expression(what, n, err)
 		return nil
@@ -171,22 +173,19 @@ func objection(of any, a pawl.Agent) error {
 // file.
 func (s *Spec) contradictions(d *document, a pawl.Agent) {
 	_, single := a.Loop.(pawl.SingleCall)
-	chooses := !single && s.flow == nil
-	const drop = "loop single offers no tools (drop them, or write loop: react)"
-	for _, c := range []struct {
-		wrong     bool
-		key, says string
-	}{
-		{single && len(s.n.get("tools").list()) > 0, "tools", "there are tools, but " + drop},
-		{single && s.Builtins, "builtins", "builtins are tools, but " + drop},
-		{single && len(s.handoffs) > 0, "handoffs", "handoffs are tools, but " + drop},
-		{single && s.Strategy == pawl.StrategyJSON, "strategy", "strategy json is a way to call tools, but loop single offers none (write strategy: native)"},
-		{!chooses && s.Plan, "plan", "plan is for an agent that chooses its calls (leave it out, or write loop: react)"},
-		{!chooses && s.ToolSearch != nil, "tool_search", "tool_search is for an agent that chooses its calls (leave it out, or write loop: react)"},
-	} {
-		if c.wrong {
-			d.problem(s.at(c.key), "%s", c.says)
+	idle := func(says string, keys ...string) {
+		for _, key := range keys {
+			n := s.n.get(key)
+			if n != nil && n.text != "false" && n.text != "native" && (n.kind != list || len(n.items) > 0) {
+				d.problem(n, "%s %s, or write loop: react)", key, says)
+			}
 		}
+	}
+	if single {
+		idle("is for calls of tools, and loop single makes none (leave it out", "tools", "builtins", "strategy")
+	}
+	if single || s.flow != nil {
+		idle("is for an agent that chooses its calls (leave it out", "plan", "tool_search", "handoffs")
 	}
 	if !s.Parallel && s.MaxParallel > 1 {
 		d.problem(s.at("max_parallel"), "max_parallel is %d, but with parallel: false one call runs at a time (leave one of them out)", s.MaxParallel)
@@ -204,10 +203,12 @@ func (s *Spec) rest(d *document, a pawl.Agent) {
 		message := e.Error()
 		key, _, _ := strings.Cut(message, ":")
 		key, _, _ = strings.Cut(key, " ")
-		keys := map[string][]string{
-			"agent": {"name"}, "model": {"model"}, "limits": {"limits"}, "tool": {"tools"}, "tools": {"tools"}, "loop": {"loop"},
-			"goal": {"goal"}, "output": {"output"}, "sampling": {"model"}, "policies": {"no_progress"}, "core": {"tool_search", "core"},
+		keys, known := map[string][]string{
+			"agent": {"name"}, "tool": {"tools"}, "sampling": {"model"}, "policies": {"no_progress"}, "core": {"tool_search", "core"},
 		}[key]
+		if !known {
+			keys = []string{key}
+		}
 		if strings.HasPrefix(message, `tool "handoff_to_`) {
 			keys = []string{"handoffs"}
 		}

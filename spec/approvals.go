@@ -3,7 +3,6 @@ package spec
 import (
 	"errors"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/pawl-run/pawl"
@@ -35,23 +34,8 @@ func (s *Spec) gate(w *whenSpec, tool string) {
 	}
 }
 
-// readWitness resolves the files that an approver relies on. A name is relative to
-// the directory in which commands run; with ./ before it, to the spec's
-// directory, as for programs.
-func (s *Spec) readWitness(w *toolItem) {
-	for i, name := range w.Witness {
-		n := w.at("witness").items[i]
-		switch {
-		case strings.TrimSpace(name) == "":
-			s.doc.problem(n, "witness has a blank name (name a file)")
-		case slices.Index(w.Witness, name) < i:
-			s.doc.problem(n, "witness %s is named twice", name)
-		}
-	}
-	s.beside(w.Witness)
-}
-
-// beside resolves names that begin with ./ against the spec's directory, if commands run in another.
+// beside resolves names of files, which are relative to the directory of commands, or with ./ to
+// the spec's directory, as for programs.
 func (s *Spec) beside(names []string) {
 	for i, name := range names {
 		if strings.HasPrefix(name, "./") && s.dir != s.base {

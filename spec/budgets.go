@@ -6,33 +6,24 @@ import (
 	"github.com/pawl-run/pawl/budget"
 )
 
-// budgets adds budgets to others, which may not contradict each other.
-func (d *document) budgets(list []budgetSpec, all []budget.Budget) []budget.Budget {
-	for _, w := range list {
-		more := append(slices.Clip(all), budget.Budget{Label: w.Label, Per: w.Per, Cost: w.Cost, Tokens: w.Tokens, Wait: w.Then == "wait"})
-		if w.n.wrong { // too little is left to compare
-			continue
-		}
-		if err := budget.Check(more); err != nil {
-			d.problem(w.n, "%v", err)
-			continue
-		}
-		all = more
+// addBudget adds a budget to others, which it may not contradict.
+func (d *document) addBudget(all []budget.Budget, b budget.Budget, at *node) []budget.Budget {
+	more := append(slices.Clip(all), b)
+	if err := budget.Check(more); err != nil {
+		d.problem(at, "%v", err)
+		return all
 	}
-	return all
+	return more
 }
 
-// share makes the budgets of a member's spec hold for the whole run.
-func (s *Spec) share(file *node, sub *Spec) {
-	for _, b := range sub.Budgets {
-		all := append(slices.Clip(s.Budgets), b)
-		switch err := budget.Check(all); {
-		case err != nil:
-			s.doc.problem(file, "%s: %v", file.text, err)
-		case !slices.Contains(s.Budgets, b):
-			s.Budgets = all
+// budgets returns the budgets of a list.
+func (d *document) budgets(list []budgetSpec, all []budget.Budget) []budget.Budget {
+	for _, w := range list {
+		if !w.n.wrong { // else too little is left to compare
+			all = d.addBudget(all, budget.Budget{Label: w.Label, Per: w.Per, Cost: w.Cost, Tokens: w.Tokens, Wait: w.Then == "wait"}, w.n)
 		}
 	}
+	return all
 }
 
 // Budgets are the budgets of the policy, which hold for all runs under it together.

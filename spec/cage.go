@@ -39,13 +39,6 @@ func (s *Spec) readCage() {
 	}
 	s.cage = &tool.Cage{NoNetwork: w.Network == "none", Memory: w.Memory, Processes: w.Processes, Within: outer}
 	if w.Files != nil {
-		for _, key := range []string{"read", "write"} {
-			for _, n := range w.n.all("files." + key + ".*") {
-				if strings.TrimSpace(n.text) == "" || strings.Contains(n.text, "\x00") {
-					s.doc.problem(n, "%s has %q (name a file or a directory)", key, n.text)
-				}
-			}
-		}
 		s.beside(w.Files.Read)
 		s.beside(w.Files.Write)
 		s.cage.Files = w.Files

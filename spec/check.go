@@ -32,8 +32,10 @@ func (d *document) check(s *jsonschema.Schema, n *node, name string) {
 	case n.kind == mapping:
 		d.checkKeys(of, n, name)
 	default:
-		if wrong := fault(of, n); wrong != "" {
+		if wrong := misfit(of, n); wrong != "" {
 			d.refuse(n, "%s %s", name, wrong)
+		} else if of.Format == "variable" {
+			d.variables = append(d.variables, n)
 		}
 	}
 }
@@ -161,7 +163,7 @@ func (d *document) checkItems(s *jsonschema.Schema, n *node, name string) {
 	if s.Items == nil { // any values
 		return
 	}
-	for _, item := range n.items {
+	for i, item := range n.items {
 		of := alternative(s.Items, item)
 		switch {
 		case item.kind == 0:
@@ -173,6 +175,9 @@ func (d *document) checkItems(s *jsonschema.Schema, n *node, name string) {
 			item.kind, item.text = text, item.word
 		default:
 			d.check(s.Items, item, name)
+		}
+		if s.UniqueItems && slices.ContainsFunc(n.items[:i], func(other *node) bool { return item.kind == text && other.kind == text && other.text == item.text }) {
+			d.problem(item, "%s has %s twice (drop one)", name, item.text)
 		}
 	}
 	n.wrong = slices.ContainsFunc(n.items, func(item *node) bool { return item.kind == 0 })
@@ -195,37 +200,7 @@ func (d *document) checkKeys(s *jsonschema.Schema, n *node, name string) {
 	if strings.Contains(name, ".") {
 		title = name
 	}
-	for _, p := range n.pairs {
-		key := p.key.text
-		if s.Properties[key] != nil {
-			continue
-		}
-		n.wrong = true
-		near := expr.Nearest(key, s.PropertyOrder)
-		place := placeOf(key)
-		if slices.Contains([]string{"the policy", "the Hyphen document", "properties"}, title) {
-			place = ""
-		}
-		switch {
-		case near == "" && place != "" && place != title:
-			d.problem(p.key, "unknown key %s in %s (it belongs to %s)", key, title, place)
-		case near == "" && len(s.PropertyOrder) > mostListed:
-			d.problem(p.key, "unknown key %s in %s (pawl schema lists the known keys)", key, title)
-		default:
-			d.problem(p.key, "unknown key %s in %s%s", key, title, expr.DidYouMean(key, s.PropertyOrder))
-			if near != "" && n.get(near) == nil { // check what was meant, and do not report it as missing
-				p.key.text = near
-			}
-		}
-	}
-	given := len(n.pairs)
-	n.pairs = slices.DeleteFunc(n.pairs, func(p pair) bool { return s.Properties[p.key.text] == nil })
-	if most := s.MaxProperties; most != nil && len(n.pairs) != *most {
-		if n.kind = 0; len(n.pairs) == given {
-			d.problem(n, "%s has %d keys (write one of %s)", title, given, strings.Join(s.PropertyOrder, ", "))
-		}
-		return
-	}
+	unknown := d.checkUnknown(s, n, title)
 	needed := slices.Clone(s.Required)
 	for key, others := range s.DependentRequired {
 		if n.get(key) != nil {
@@ -245,9 +220,63 @@ func (d *document) checkKeys(s *jsonschema.Schema, n *node, name string) {
 		}
 	}
 	for _, p := range n.pairs {
+		if with := s.DependentSchemas[p.key.text]; with != nil {
+			if all, given := keysOf(with.AnyOf, n); given == nil {
+				d.problem(p.key, "%s goes with %s, which %s does not have", p.key.text, strings.Join(all, " or "), title)
+			}
+		}
 		d.check(s.Properties[p.key.text], p.value, p.key.text)
 		n.wrong = n.wrong || p.value.kind == 0 || p.value.wrong
 	}
+	all, given := keysOf(s.OneOf, n)
+	if n.wrong = n.wrong || unknown; len(all) == 0 || len(given) == 1 {
+		return
+	}
+	if n.kind = 0; len(given) > 1 {
+		d.problem(n, "%s has both %s (leave one out)", title, strings.Join(given, " and "))
+	} else if !unknown {
+		d.problem(n, "%s has none of %s (write one)", title, strings.Join(all, ", "))
+	}
+}
+
+// checkUnknown drops the keys that a mapping does not have, and reports whether there are some.
+func (d *document) checkUnknown(s *jsonschema.Schema, n *node, title string) (unknown bool) {
+	for _, p := range n.pairs {
+		key := p.key.text
+		if s.Properties[key] != nil {
+			continue
+		}
+		unknown = true
+		near := expr.Nearest(key, s.PropertyOrder)
+		place := placeOf(key)
+		if slices.Contains([]string{"the policy", "the Hyphen document", "properties"}, title) {
+			place = ""
+		}
+		switch {
+		case near == "" && place != "" && place != title:
+			d.problem(p.key, "unknown key %s in %s (it belongs to %s)", key, title, place)
+		case near == "" && len(s.PropertyOrder) > mostListed:
+			d.problem(p.key, "unknown key %s in %s (pawl schema lists the known keys)", key, title)
+		default:
+			d.problem(p.key, "unknown key %s in %s%s", key, title, expr.DidYouMean(key, s.PropertyOrder))
+			if near != "" && n.get(near) == nil { // check what was meant, and do not report it as missing
+				p.key.text = near
+			}
+		}
+	}
+	n.pairs = slices.DeleteFunc(n.pairs, func(p pair) bool { return s.Properties[p.key.text] == nil })
+	return unknown
+}
+
+// keysOf returns the keys that alternatives require, and those of them that a mapping has.
+func keysOf(alternatives []*jsonschema.Schema, n *node) (all, given []string) {
+	for _, s := range alternatives {
+		key := s.Required[0]
+		if all = append(all, key); n.get(key) != nil {
+			given = append(given, key)
+		}
+	}
+	return all, given
 }
 
 // sample returns an example of a value, or else what it means.
@@ -268,30 +297,20 @@ const mostListed = 16
 // placeOf returns the mapping that has a key: the spec, a mapping directly under it, or a tool.
 // Empty: none.
 func placeOf(key string) string {
-	all := definitions()
 	if other := map[string]string{"max_iterations": "limits, as iterations", "system": "the spec, as prompt"}[key]; other != "" {
 		return other
 	}
-	if all["spec"].Properties[key] != nil {
-		return "the spec"
-	}
-	for _, name := range all["spec"].PropertyOrder {
-		p := all["spec"].Properties[name]
-		if p.AnyOf != nil {
-			p = p.AnyOf[len(p.AnyOf)-1]
+	all := definitions()
+	for _, name := range slices.Concat([]string{"spec"}, all["spec"].PropertyOrder, []string{"tool"}) {
+		if s := all[name]; s != nil && s.Properties[key] != nil {
+			return strings.Replace(s.Title, "the tool", "a tool", 1)
 		}
-		if p = resolved(p); p.Properties[key] != nil {
-			return name
-		}
-	}
-	if all["tool"].Properties[key] != nil {
-		return "a tool"
 	}
 	return ""
 }
 
-// fault says what is wrong with a text, a number or a boolean of the right kind.
-func fault(s *jsonschema.Schema, n *node) string {
+// misfit says what is wrong with a text, a number or a boolean of the right kind.
+func misfit(s *jsonschema.Schema, n *node) string {
 	switch {
 	case len(s.Enum) == 1 && n.text != words(s)[0]:
 		return fmt.Sprintf("is %q (write %s)", n.text, words(s)[0])

@@ -112,7 +112,11 @@ func (s *Spec) inner(file *node, path, what string, team map[string]*Spec) *Spec
 	if sub == nil || len(problems) > 0 {
 		return nil
 	}
-	s.share(file, sub)
+	for _, b := range sub.Budgets { // they hold for the whole run
+		if !slices.Contains(s.Budgets, b) {
+			s.Budgets = s.doc.addBudget(s.Budgets, b, file)
+		}
+	}
 	if len(sub.Triggers) > 0 {
 		s.doc.problem(file, "%s has triggers, which start nothing for an agent of another one (move them to a spec that is served)", file.text)
 	}
@@ -172,6 +176,6 @@ func (m *family) read(path string) (string, error) {
 
 // tool returns the agent as a tool. An agent without a model uses its caller's.
 func (d *delegate) tool(r *Registry, caller pawl.Model) (pawl.Tool, Problems) {
-	agent, problems := d.spec.assemble(r, caller)
+	agent, problems := d.spec.assemble(r, caller, nil)
 	return tool.Agent(agent, &d.options), problems
 }

@@ -14,9 +14,10 @@ const mostBytes = 1 << 20
 
 // document is a spec being read: its text and its problems.
 type document struct {
-	text     string
-	src      *source
-	problems Problems
+	text      string
+	src       *source
+	problems  Problems
+	variables []*node // that name variables of the environment
 }
 
 // problem reports a problem with a value at its place, or with an option.
@@ -51,7 +52,7 @@ func readDocument(file, content string) (*document, *node) {
 	if strings.EqualFold(filepath.Ext(file), ".json") {
 		root = d.readJSON()
 	} else {
-		root = d.readYAML()
+		root = d.readYAML(content)
 	}
 	d.unique(root)
 	return d, root

@@ -18,9 +18,6 @@ func (s *Spec) readHandoffs() {
 	case s.family.member() && s.family.team == nil:
 		s.doc.problem(n, "handoffs are for an agent that has a conversation, and %s uses this one as a tool or a step (leave them out)", s.family.caller())
 		return
-	case s.flow != nil:
-		s.doc.problem(n, "handoffs are for an agent that chooses its calls (leave them out, or write loop: react)")
-		return
 	}
 	first := s.family.team == nil
 	if first {
@@ -80,21 +77,19 @@ func (s *Spec) mates() (all []*Spec) {
 // A crew is the agents of a team while they are assembled, by path.
 type crew struct {
 	first  *Spec
-	caller pawl.Model
 	agents map[string]*pawl.Agent
 }
 
 // newCrew returns the empty agents of the team that a spec began.
 func newCrew(first *Spec) *crew {
-	c := &crew{first: first, agents: map[string]*pawl.Agent{first.family.path(): new(pawl.Agent)}}
+	c := &crew{first, map[string]*pawl.Agent{first.family.path(): new(pawl.Agent)}}
 	for path := range first.team {
 		c.agents[path] = new(pawl.Agent)
 	}
 	return c
 }
 
-// handOvers returns the tools by which the agent hands over. The first agent of the team
-// assembles the others.
+// handOvers returns the tools by which the agent hands over.
 func (s *Spec) handOvers(c *crew) (tools []pawl.Tool) {
 	for _, w := range s.handoffs {
 		var carry team.Carry
@@ -102,14 +97,4 @@ func (s *Spec) handOvers(c *crew) (tools []pawl.Tool) {
 		tools = append(tools, team.Handoff(c.agents[w.Agent], &team.Options{Carry: carry}))
 	}
 	return tools
-}
-
-// assembleTeam assembles the other agents of a team. An agent without a model uses that of the
-// first.
-func (s *Spec) assembleTeam(r *Registry, d *document, c *crew) {
-	for _, path := range slices.Sorted(maps.Keys(s.team)) {
-		mate, problems := s.team[path].assembleIn(r, c.caller, c)
-		*c.agents[path] = mate
-		d.problems = append(d.problems, problems...)
-	}
 }

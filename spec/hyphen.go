@@ -81,18 +81,11 @@ func agentNameOf(path string) string {
 func (s *Spec) readHyphenTools(tools []hyphenTool, library *Spec) {
 	first := map[string]*node{}
 	for _, w := range tools {
-		name, key := w.Name, "name"
-		if w.Type == "workflow" && w.n.get("id") != nil {
-			name, key = w.ID, "id"
-		}
-		at := w.at(key)
-		switch {
-		case w.Type == "action" && w.n.get("id") != nil:
-			s.doc.problem(w.at("id"), "id is for workflows, and this is an action (write name)")
-		case w.Type == "action" && w.n.get("name") == nil:
-			s.doc.problem(w.n, "the tool has no name (give it one)")
-		case w.Type == "workflow" && at == w.n:
-			s.doc.problem(w.n, "the tool has no id (name the workflow)")
+		name, at := cmp.Or(w.Name, w.ID), w.n
+		for _, key := range []string{"name", "id"} {
+			if n := w.n.get(key); n != nil {
+				at = n
+			}
 		}
 		if name == "" || w.Type == "" {
 			continue
@@ -108,7 +101,7 @@ func (s *Spec) readHyphenTools(tools []hyphenTool, library *Spec) {
 		case alwaysThere[name]: // some documents declare these tools anyway
 		case library != nil:
 			s.action(at, name, library)
-		case s.opt.Tools == "" && s.opt.shelf == nil: // else the file cannot be read, which is reported
+		case s.opt.Tools == "": // else the file cannot be read, which is reported
 			s.doc.problem(at, "the action %s is looked up by name (give --tools FILE with a list of tools)", name)
 		}
 	}
@@ -153,40 +146,24 @@ func (s *Spec) action(at *node, name string, library *Spec) {
 	s.doc.problem(at, "there is no tool %s in %s%s", name, library.path, expr.DidYouMean(name, names))
 }
 
-// shelf is a file of tools that has been read.
-type shelf struct {
-	Path     string `json:"path"`
-	Dir      string `json:"dir"`
-	Document string `json:"document"`
-}
-
-// openShelf reads a file of tools.
-func openShelf(path string) (*shelf, error) {
-	data, err := readSome(path)
-	if err != nil {
-		return nil, err
-	}
-	dir, err := filepath.Abs(filepath.Dir(path))
-	return &shelf{path, dir, string(data)}, err
-}
-
 // library reads the file of tools given in the options, a list as under tools
 // in a spec; paths in it are relative to it. Nil: there is no file.
 func (s *Spec) library() *Spec {
-	if s.opt.shelf == nil {
-		if s.opt.Tools == "" {
-			return nil
-		}
-		opened, err := openShelf(s.opt.Tools)
-		if err != nil {
-			s.doc.problem(option("tools", ""), "%v", err)
-			return nil
-		}
-		s.opt.shelf = opened
+	if s.opt.Tools == "" {
+		return nil
 	}
-	from := s.opt.shelf
-	own, root := readDocument(from.Path, from.Document)
-	l := &Spec{path: from.Path, base: from.Dir, dir: from.Dir, opt: Options{Registry: s.opt.Registry}, doc: own, family: s.family}
+	path, err := filepath.Abs(s.opt.Tools)
+	text := ""
+	if err == nil {
+		text, err = s.family.read(path)
+	}
+	if err != nil {
+		s.doc.problem(option("tools", ""), "%v", err)
+		return nil
+	}
+	own, root := readDocument(s.opt.Tools, text)
+	dir := filepath.Dir(path)
+	l := &Spec{path: s.opt.Tools, base: dir, dir: dir, opt: Options{Registry: s.opt.Registry}, doc: own, family: s.family}
 	l.n = &node{kind: mapping, src: own.src}
 	l.cage = s.opt.around
 	if root != nil {

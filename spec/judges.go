@@ -44,18 +44,14 @@ func (s *Spec) policies(a *pawl.Agent) {
 
 // rules returns the rules of the guard.
 func (s *Spec) rules() (rules []guard.Rule) {
-	for _, rule := range []struct {
-		do   string
-		make func(guard.Action) guard.Rule
-	}{
-		{s.Guard.PII, func(do guard.Action) guard.Rule { return guard.PII(do) }},
-		{s.Guard.Secrets, guard.Secrets},
-	} {
+	add := func(word string, make func(guard.Action) guard.Rule) {
 		do := guard.Action(0)
-		if pick(rule.do, &do, "redact", "block", "warn"); do > 0 {
-			rules = append(rules, rule.make(do))
+		if pick(word, &do, "redact", "block", "warn"); do > 0 {
+			rules = append(rules, make(do))
 		}
 	}
+	add(s.Guard.PII, func(do guard.Action) guard.Rule { return guard.PII(do) })
+	add(s.Guard.Secrets, guard.Secrets)
 	if len(s.Guard.Topics) > 0 {
 		rules = append(rules, guard.Topics(guard.Block, s.Guard.Topics...))
 	}
@@ -71,17 +67,12 @@ func (s *Spec) rules() (rules []guard.Rule) {
 
 // checkTopics reports topics without words.
 func (s *Spec) checkTopics() {
-	for _, path := range [][]string{{"guard", "topics"}, {"topics", "deny"}} {
-		var topics []string
-		at, _ := s.n.follow(path...)
-		for _, n := range at.items {
-			topics = append(topics, n.text)
-		}
-		if len(topics) == 0 {
-			continue
-		}
-		if err := guard.New(guard.Topics(guard.Block, topics...)).Check(pawl.Agent{}); err != nil {
-			s.doc.problem(at.items[0], "%s: %s (write words)", path[1], strings.TrimPrefix(err.Error(), "guard: "))
+	for _, path := range []string{"guard.topics", "topics.deny"} {
+		for _, n := range s.n.all(path + ".*") {
+			if err := guard.New(guard.Topics(guard.Block, n.text)).Check(pawl.Agent{}); err != nil {
+				_, key, _ := strings.Cut(path, ".")
+				s.doc.problem(n, "%s: %s (write words)", key, strings.TrimPrefix(err.Error(), "guard: "))
+			}
 		}
 	}
 }

@@ -44,7 +44,6 @@ type named struct {
 func (s *Spec) lookup(r *Registry, at *node, dir string) (m named, err error) {
 	m = named{at: at, dir: dir}
 	if m.provider, m.name, err = s.known(r).resolve(at.text, dir); err == nil {
-		m.by = []Endpoint{s.Providers[m.provider], r.Endpoints[m.provider]}
 		s.list(r, &m)
 	}
 	return m, err
@@ -52,11 +51,8 @@ func (s *Spec) lookup(r *Registry, at *node, dir string) (m named, err error) {
 
 // list finds a model in the model sheet.
 func (s *Spec) list(r *Registry, m *named) {
-	wire := m.provider
-	for _, e := range []Endpoint{s.Providers[m.provider], r.Endpoints[m.provider]} {
-		wire = cmp.Or(e.Wire, wire)
-	}
-	m.vendor = vendors[wire]
+	m.by = []Endpoint{s.Providers[m.provider], r.Endpoints[m.provider]}
+	m.vendor = vendors[cmp.Or(m.by[1].Wire, m.by[0].Wire, m.provider)]
 	m.row, m.listed = sheet.Lookup(m.vendor, m.name)
 	m.outdated = m.listed && r.now().Sub(sheet.AsOf()) > Outdated
 }

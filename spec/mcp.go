@@ -60,11 +60,6 @@ func (s *Spec) readServer(w *mcpItem) {
 	}
 	s.resolve(m.Command, m.mark)
 	s.checkServer(m)
-	for i, name := range w.Allow {
-		if strings.TrimSpace(name) == "" || slices.Index(w.Allow, name) < i {
-			s.doc.problem(w.at("allow").items[i], "allow has %q twice or blank (name each tool once)", name)
-		}
-	}
 	if other, twice := s.MCPServer(m.Name); twice {
 		s.doc.problem(m.n, "there is another MCP server %s in line %d (give each a name of its own)", m.Name, other.mcpSpec.n.place.line)
 		return
@@ -85,27 +80,15 @@ func (s *Spec) readServer(w *mcpItem) {
 
 // checkServer reports problems with the address of a server.
 func (s *Spec) checkServer(m *mcpSpec) {
-	command, address := m.n.get("command"), m.n.get("url")
-	switch {
-	case command != nil && address != nil:
-		s.doc.problem(address, "there is a command and a url (a server is a program or a URL; leave one out)")
-	case command == nil && address == nil:
-		s.doc.problem(m.n, "mcp has neither command nor url (list the program and its arguments, or write its url)")
-	case m.Token != "" && address == nil:
-		s.doc.problem(m.at("token"), "token is for a url (a program gets the variables under env)")
-	}
 	if m.Auth != nil && m.Auth.OAuth != nil {
 		switch o := m.Auth.OAuth; {
-		case address == nil:
-			s.doc.problem(m.Auth.n, "auth is for a url (a program gets the variables under env)")
 		case m.Token != "":
 			s.doc.problem(m.Auth.n, "there is a token and auth (leave one out)")
 		case o.Grant == ClientCredentials && (o.Client == "" || o.Secret == ""):
 			s.doc.problem(o.n, "client_credentials needs a client and a secret (name the client, and the variable with its secret)")
-		case o.Secret != "" && o.Client == "":
-			s.doc.problem(o.at("secret"), "there is a secret and no client (name the client)")
 		}
 	}
+	address := m.at("url")
 	if m.URL == "" {
 		return
 	}
@@ -197,7 +180,7 @@ func (s *Spec) chosen(server MCPServer, tools []pawl.Tool) (chosen []pawl.Tool, 
 			d.problem(want, "the MCP server %s has no tool %s%s", server.Name, want.text, expr.DidYouMean(want.text, names))
 		}
 	}
-	return chosen, d.problems.sorted().asError()
+	return chosen, d.problems.err()
 }
 
 // spoken returns the tools of a server that the spec names.
@@ -226,30 +209,41 @@ func (s *Spec) spoken(server MCPServer) map[string]bool {
 // placeholder for each tool the spec names, so that the rest can be checked
 // without starting anything.
 func (s *Spec) remoteTools(r *Registry) (all []pawl.Tool) {
-	connected := r.program().remote[s]
+	connected, declared := r.program().remote[s], r.program().declared[s]
 	for _, server := range s.servers {
-		cage := ""
-		if server.Cage != nil {
-			cage = server.Cage.Describe()
-		}
 		if connected != nil {
 			all = append(all, connected[server.Name]...)
 			continue
+		}
+		if declared != nil {
+			for _, info := range declared {
+				if strings.HasPrefix(info.Name, server.Name+"__") {
+					all = append(all, absent{info})
+				}
+			}
+			continue
+		}
+		cage := ""
+		if server.Cage != nil {
+			cage = server.Cage.Describe()
 		}
 		for name := range s.spoken(server) {
 			if toolName.MatchString(name) {
 				all = append(all, absent{pawl.ToolInfo{
 					Name: name, Cage: cage, Description: "It is known when the server is connected to.",
-					Input: json.RawMessage(`{"type":"object","additionalProperties":true}`),
+					Input: anyArguments,
 				}})
 			}
 		}
 	}
-	if connected == nil {
+	if connected == nil && declared == nil {
 		slices.SortFunc(all, func(a, b pawl.Tool) int { return strings.Compare(a.Info().Name, b.Info().Name) })
 	}
 	return all
 }
+
+// anyArguments is the schema of a tool whose own is not known.
+var anyArguments = json.RawMessage(`{"type":"object","additionalProperties":true}`)
 
 // standsForAll ends the name of the placeholder for a server of which the spec
 // names no tools.

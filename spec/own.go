@@ -24,7 +24,7 @@ var ownTools = map[string]func(*Spec) pawl.Tool{
 	"run_command": func(s *Spec) pawl.Tool {
 		return tool.RunCommand(&tool.CommandOptions{Dir: s.dir, Secrets: s.Env, Cage: s.cage})
 	},
-	"fetch": func(s *Spec) pawl.Tool { return fetch.Tool(&fetch.Options{Allow: s.Fetch.Allow}) },
+	"fetch": func(s *Spec) pawl.Tool { return fetch.Tool(&s.Fetch) },
 }
 
 // readOwn finds the tools that an entry names under builtin: Pawl's, and those that the program
@@ -58,9 +58,9 @@ func (s *Spec) readOwn(w *builtinItem) {
 }
 
 func (s *Spec) checkFetch() {
-	for i, host := range s.Fetch.Allow {
-		if objection(fetch.Tool(&fetch.Options{Allow: []string{host}}), pawl.Agent{}) != nil {
-			s.doc.problem(s.Fetch.at("allow").items[i], "allow has %q (write a host, as in docs.example.org, *.example.org, 10.0.0.7 or localhost:8080)", host)
+	for _, n := range s.n.all("fetch.allow.*") {
+		if objection(fetch.Tool(&fetch.Options{Allow: []string{n.text}}), pawl.Agent{}) != nil {
+			s.doc.problem(n, "allow has %q (write a host, as in docs.example.org, *.example.org, 10.0.0.7 or localhost:8080)", n.text)
 		}
 	}
 }
@@ -68,8 +68,7 @@ func (s *Spec) checkFetch() {
 // readHosted makes a tool that the provider of the model runs.
 func (s *Spec) readHosted(w *hostedItem) {
 	if w.Hosted != "" {
-		t := tool.Hosted(w.Hosted, &tool.HostedOptions{MaxCalls: w.MaxCalls, MaxOutput: w.MaxOutput, Trust: w.Trust})
-		s.add(entry{kind: ofProvider, name: w.Hosted, at: w.at("hosted"), tool: t}, nil)
+		s.add(entry{kind: ofProvider, name: w.Hosted, at: w.at("hosted"), tool: tool.Hosted(w.Hosted, &w.HostedOptions)}, nil)
 	}
 }
 

@@ -59,7 +59,7 @@ func ParsePolicy(name string, data []byte) (*Policy, error) {
 	case root.kind != 0:
 		d.problem(root, "the policy is %v (write a mapping with limits, models, deny, gates)", root.kind)
 	}
-	if err := d.problems.sorted().asError(); err != nil {
+	if err := d.problems.err(); err != nil {
 		return nil, err
 	}
 	return p, nil
@@ -70,11 +70,6 @@ func (p *Policy) check(d *document) {
 	if n := p.n.get("limits").get("margin"); n != nil {
 		d.problem(n, "margin is no ceiling (leave it out)")
 	}
-	for _, n := range p.n.all("models.*") {
-		if strings.TrimSpace(n.text) == "" {
-			d.problem(n, "models has a blank pattern (write a name, or * for all)")
-		}
-	}
 	if p.Models != nil && len(p.Models) == 0 {
 		d.problem(p.at("models"), "models is empty, which allows none (leave it out to allow all)")
 	}
@@ -84,34 +79,16 @@ func (p *Policy) check(d *document) {
 	p.budgets = d.budgets(p.policySpec.Budgets, nil)
 	for _, w := range p.Gates {
 		tool, when := w.n.get("tool"), w.n.get("when")
-		switch {
-		case w.Tool != "" && w.Effect != 0:
-			d.problem(w.n, "gates has an item with both tool and effect (write two items)")
-		case tool == nil && w.n.get("effect") == nil:
-			d.problem(w.n, "gates has an item with neither tool nor effect (write the name of a tool, or a mapping with tool or effect)")
-		case when != nil && tool == nil:
-			d.problem(when, "when is about the arguments of a tool (write tool beside it)")
-		case w.Tool != "" && d.standing("tool", tool, approval.For(w.Tool), w.Tool) && w.When != "":
+		if w.Tool != "" && d.standing("tool", tool, approval.For(w.Tool), w.Tool) && w.When != "" {
 			d.standing("when", when, approval.When(w.Tool, w.When), w.Tool)
 		}
 	}
 }
 
-// stubTool is for checking a rule without an agent.
-type stubTool struct {
-	pawl.Tool
-	name string
-}
-
-// Info returns a declaration that accepts any arguments.
-func (s stubTool) Info() pawl.ToolInfo {
-	return pawl.ToolInfo{Name: s.name, Input: []byte(`{"type":"object","additionalProperties":true}`)}
-}
-
-// fitted returns an agent with a tool that matches the pattern.
+// fitted returns an agent with a tool that matches the pattern and accepts any arguments.
 func fitted(pattern string) pawl.Agent {
 	name := strings.NewReplacer("*", "", "?", "a").Replace(pattern)
-	return pawl.Agent{Tools: []pawl.Tool{stubTool{name: name}}}
+	return pawl.Agent{Tools: []pawl.Tool{absent{pawl.ToolInfo{Name: name, Input: anyArguments}}}}
 }
 
 // standing reports the problems of a rule that do not depend on the agent, and
@@ -159,7 +136,7 @@ func (p *Policy) Apply(a pawl.Agent) (pawl.Agent, error) {
 	if err := budget.Check(append(slices.Clip(ReadSource(a.Source).Budgets), p.budgets...)); err != nil {
 		d.problem(p.at("budgets"), "%s: %v", a.Name, err)
 	}
-	if err := d.problems.sorted().asError(); err != nil {
+	if err := d.problems.err(); err != nil {
 		return a, err
 	}
 	a.Policies = append(slices.Clip(a.Policies), p.rules(a)...)
@@ -196,7 +173,7 @@ func (p *Policy) rules(a pawl.Agent) (rules []pawl.Policy) {
 	}
 	for _, g := range p.Gates {
 		switch {
-		case g.Effect != 0 && has(a, g.Effect):
+		case g.Effect != 0 && anyTool(a, func(i pawl.ToolInfo) bool { return cmp.Or(i.Effect, pawl.Write) == g.Effect }):
 			rules = append(rules, approval.ForEffect(g.Effect))
 		case g.Effect != 0 || !fits(g.Tool):
 		case g.When == "" || objection(approval.When(g.Tool, g.When), a) != nil:
@@ -211,11 +188,6 @@ func (p *Policy) rules(a pawl.Agent) (rules []pawl.Policy) {
 	// in the same order.
 	slices.SortFunc(rules, func(a, b pawl.Policy) int { return cmp.Compare(a.String(), b.String()) })
 	return rules
-}
-
-// has reports whether a tool of the agent has the effect, possibly by default.
-func has(a pawl.Agent, effect pawl.Effect) bool {
-	return anyTool(a, func(i pawl.ToolInfo) bool { return cmp.Or(i.Effect, pawl.Write) == effect })
 }
 
 // anyTool reports whether something holds for a tool of the agent or of a
@@ -260,22 +232,13 @@ func allowed(patterns []string, model string) bool {
 // strict.
 func (p *Policy) Looser(than *Policy) (ways []string) {
 	say := func(format string, args ...any) { ways = append(ways, fmt.Sprintf(format, args...)) }
-	given := func(l pawl.Limits) map[string]string {
-		texts := map[string]string{}
-		for _, one := range Assignments(l) {
-			name, value, _ := strings.Cut(one, "=")
-			texts[name] = value
-		}
-		return texts
-	}
-	before, now := given(than.Limits), given(p.Limits)
 	than.Limits.Combine(p.Limits, func(name string, was, is float64) float64 {
 		switch {
 		case was == 0 || is != 0 && is <= was:
 		case is == 0:
-			say("%s has no limit, which was %s", name, before[name])
+			say("%s has no limit, which was %s", name, limitText(name, was))
 		default:
-			say("%s may be %s, not %s", name, now[name], before[name])
+			say("%s may be %s, not %s", name, limitText(name, is), limitText(name, was))
 		}
 		return was
 	})

@@ -46,11 +46,10 @@ func (p Problems) sorted() Problems {
 	return slices.Compact(p)
 }
 
-// asError returns nil if there are no problems, since an empty list in an error
-// is not nil.
-func (p Problems) asError() error {
+// err returns the problems in order; nil if there are none, since an empty list in an error is not nil.
+func (p Problems) err() error {
 	if len(p) == 0 {
 		return nil
 	}
-	return p
+	return p.sorted()
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/expr"
-	"github.com/pawl-run/pawl/stop"
 )
 
 // readLoop finds the loop: one of Pawl's, or one that the program registered.
@@ -51,9 +50,6 @@ func (r *Registry) program() Registry {
 	}
 	return *r
 }
-
-// conditions are the options for conditions of specs.
-func (r *Registry) conditions() *stop.Options { return &stop.Options{When: r.program().When} }
 
 // Registered lists what the spec uses of the program that reads it, such as
 // "tool quote", in the order of the spec.

@@ -25,12 +25,6 @@ func (s *Spec) checkProviders() {
 			s.doc.problem(p.key, "there is no provider %s%s; one of your own has a wire and a base_url", name, expr.DidYouMean(name, slices.Sorted(maps.Keys(r.Models))))
 			delete(s.Providers, name)
 			continue
-		default:
-			for _, key := range []string{"base_url", "key", "headers"} {
-				if n := p.value.get(key); n != nil {
-					s.doc.problem(n, "%s is for a provider of your own, which has a wire, such as wire: openai", key)
-				}
-			}
 		}
 		if s.Providers != nil {
 			s.Providers[name] = e

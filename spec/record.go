@@ -19,7 +19,7 @@ type record struct {
 	Files    map[string]string `json:"files,omitempty"` // specs of its agents, by path
 	Options                    // the model may also be the registry's
 	Around   *tool.Cage        `json:"around,omitempty"`
-	Tools    *shelf            `json:"tools,omitempty"`
+	Live     bool              `json:"live,omitempty"` // files that are not among these may be read
 }
 
 const recordKind = "spec"
@@ -27,11 +27,11 @@ const recordKind = "spec"
 // record returns the source of the agent.
 func (s *Spec) record(r *Registry) string {
 	rec := record{
-		Kind: recordKind, Path: s.path, Dir: s.base, Document: s.doc.text, Files: s.family.files, Options: s.opt, Tools: s.opt.shelf, Around: s.opt.around,
+		Kind: recordKind, Path: s.path, Dir: s.base, Document: s.doc.text, Files: s.family.files, Options: s.opt, Around: s.opt.around,
 	}
-	if dir := s.opt.Workflows; dir != "" {
-		if abs, err := filepath.Abs(dir); err == nil {
-			rec.Workflows = abs
+	for _, path := range []*string{&rec.Tools, &rec.Workflows} {
+		if abs, err := filepath.Abs(*path); err == nil && *path != "" {
+			*path = abs
 		}
 	}
 	rec.Model = ""
@@ -100,8 +100,8 @@ func ParseSource(source string, o *Options) (*Spec, error) {
 // options returns the recorded options, with what completes the document.
 func (r *record) options() *Options {
 	o := r.Options
-	o.dir, o.shelf, o.around = r.Dir, r.Tools, r.Around
-	if o.family = (&family{files: r.Files, known: true}); r.Files == nil {
+	o.dir, o.around = r.Dir, r.Around
+	if o.family = (&family{files: r.Files, known: !r.Live}); r.Files == nil {
 		o.family.files = map[string]string{}
 	}
 	return &o
@@ -115,5 +115,5 @@ func ReadSource(source string) *Spec {
 			return s
 		}
 	}
-	return &Spec{}
+	return &Spec{doc: &document{}}
 }

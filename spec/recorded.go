@@ -1,11 +1,12 @@
 package spec
 
 import (
-	"bytes"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/display"
@@ -41,16 +42,12 @@ func Of(s *pawl.State) Recorded {
 	if !written {
 		d.Source = ""
 		entry, _ := pawl.Entry{Event: pawl.RunStarted{Declaration: d}}.AppendJSON(nil) // as it was decoded
-		_, line := readDocument("entry.json", string(entry))
-		var b bytes.Buffer
-		line.get("data").json(&b)
-		r.Document = redact.Text(b.String())
+		var line struct{ Data json.RawMessage }
+		_ = json.Unmarshal(entry, &line) // it is JSON
+		r.Document = redact.Text(string(line.Data))
 		return r
 	}
-	r.File, r.Dir, r.Document, r.Prompt, r.Plan = rec.Path, rec.Dir, rec.Document, redact.Text(rec.Prompt), rec.Plan
-	if rec.Tools != nil {
-		r.Tools = rec.Tools.Path
-	}
+	r.File, r.Dir, r.Document, r.Prompt, r.Plan, r.Tools = rec.Path, rec.Dir, rec.Document, redact.Text(rec.Prompt), rec.Plan, rec.Tools
 	first := ReadSource(d.Source)
 	if first.cage != nil {
 		r.Cage = first.cage.Describe()
@@ -91,14 +88,17 @@ func (r Recorded) String() string {
 // Assignments lists the limits that are set as the command takes them, such as time=30m.
 func Assignments(l pawl.Limits) (list []string) {
 	l.Combine(l, func(name string, v, _ float64) float64 {
-		switch {
-		case v == 0:
-		case name == "time":
-			list = append(list, "time="+display.Duration(l.Time))
-		default:
-			list = append(list, name+"="+pawl.Decimal(v).String())
+		if v != 0 {
+			list = append(list, name+"="+limitText(name, v))
 		}
 		return v
 	})
 	return list
+}
+
+func limitText(name string, v float64) string {
+	if name == "time" {
+		return display.Duration(time.Duration(v))
+	}
+	return pawl.Decimal(v).String()
 }

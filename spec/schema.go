@@ -16,6 +16,8 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/tool"
+	"github.com/pawl-run/pawl/tool/fetch"
+	"github.com/pawl-run/pawl/webhook"
 	"github.com/pawl-run/pawl/workflow"
 )
 
@@ -70,14 +72,17 @@ var definitions = sync.OnceValue(func() schemas {
 
 // marks are the tags of the mappings whose types are those of Go programs.
 var marks = map[reflect.Type]reflect.StructTag{
-	reflect.TypeFor[pawl.Limits]():     `def:"limits" title:"limits" about:"Limits of a run. The first three always apply."`,
-	reflect.TypeFor[pawl.Price]():      `def:"price" title:"a price" about:"Dollars per million tokens."`,
-	reflect.TypeFor[pawl.Tier]():       `def:"long" title:"long" about:"Prices of a whole request whose input is longer than 'from'."`,
-	reflect.TypeFor[workflow.Step]():   `def:"step" title:"the step" such:"{id: ask, single: {prompt: …}}" about:"A step of a [workflow](workflow.md), or a node of a graph. It has exactly one of 'single', 'tool', 'agent', 'workflow', 'switch', 'parallel', 'for_each' and 'while'."`,
-	reflect.TypeFor[workflow.Single](): `def:"single" title:"single" about:"A request to the model."`,
-	reflect.TypeFor[engine.Rate]():     `def:"rate" title:"a rate" about:"Limits for each minute."`,
-	reflect.TypeFor[tool.CageFiles]():  `def:"cage_files" title:"files" about:"Files and directories, relative to 'dir', or with './' to the spec's directory."`,
-	reflect.TypeFor[workflow.Edge]():   `def:"edge" title:"the edge" about:"An edge of a graph."`,
+	reflect.TypeFor[pawl.Limits]():        `def:"limits" title:"limits" about:"Limits of a run. The first three always apply."`,
+	reflect.TypeFor[pawl.Price]():         `def:"price" title:"a price" about:"Dollars per million tokens."`,
+	reflect.TypeFor[pawl.Tier]():          `def:"long" title:"long" about:"Prices of a whole request whose input is longer than 'from'."`,
+	reflect.TypeFor[workflow.Step]():      `def:"step" title:"the step" such:"{id: ask, single: {prompt: …}}" about:"A step of a [workflow](workflow.md), or a node of a graph. It has exactly one of 'single', 'tool', 'agent', 'workflow', 'switch', 'parallel', 'for_each' and 'while'."`,
+	reflect.TypeFor[workflow.Single]():    `def:"single" title:"single" about:"A request to the model."`,
+	reflect.TypeFor[engine.Rate]():        `def:"rate" title:"a rate" about:"Limits for each minute."`,
+	reflect.TypeFor[webhook.Hook]():       `def:"webhook" title:"a webhook" about:"A receiver of notices about runs."`,
+	reflect.TypeFor[tool.MemoryOptions](): `def:"memory" title:"memory" short:"true" about:"Memories for later runs."`,
+	reflect.TypeFor[fetch.Options]():      `def:"fetch" title:"fetch" about:"Hosts for the tool 'fetch'."`,
+	reflect.TypeFor[tool.CageFiles]():     `def:"cage_files" title:"files" about:"Files and directories, relative to 'dir', or with './' to the spec's directory."`,
+	reflect.TypeFor[workflow.Edge]():      `def:"edge" title:"the edge" about:"An edge of a graph."`,
 }
 
 // markOf returns the tags of a mapping.
@@ -115,6 +120,7 @@ func (m schemas) mapping(t reflect.Type) *jsonschema.Schema {
 		}
 		m[name] = s
 		m.fields(s, t)
+		s.OneOf = required(mark.Get("one"))
 	}
 	ref := reference(name)
 	switch short := mark.Get("short"); {
@@ -127,7 +133,6 @@ func (m schemas) mapping(t reflect.Type) *jsonschema.Schema {
 		for _, key := range s.PropertyOrder {
 			words.Enum = append(words.Enum, key)
 		}
-		s.MinProperties, s.MaxProperties = new(1), new(1)
 		return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{words, ref}}
 	case short[0] == '=':
 		return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{{Enum: []any{short[1:]}}, ref}}
@@ -159,6 +164,12 @@ func (m schemas) fields(s *jsonschema.Schema, t reflect.Type) {
 			if such != "" {
 				p.Extra = map[string]any{"example": such}
 			}
+			if with := f.Tag.Get("with"); with != "" {
+				if s.DependentSchemas == nil {
+					s.DependentSchemas = map[string]*jsonschema.Schema{}
+				}
+				s.DependentSchemas[name] = &jsonschema.Schema{AnyOf: required(with)}
+			}
 			if s.Properties[name] = p; option == "" && f.Tag.Get("optional") == "" {
 				s.Required = append(s.Required, name)
 			}
@@ -182,7 +193,12 @@ func (m schemas) value(t reflect.Type, tag reflect.StructTag) *jsonschema.Schema
 	case form == "argv":
 		s.Type, s.MinItems, s.Items = "array", new(1), &jsonschema.Schema{Types: []string{"string", "number", "boolean"}}
 	case kind == reflect.Slice:
-		s.Type, s.Items = "array", m.value(t.Elem(), `list:"item" enum:`+reflect.StructTag(strconv.Quote(tag.Get("enum")))+` format:`+reflect.StructTag(strconv.Quote(form)))
+		s.UniqueItems = tag.Get("unique") != "" // these are names
+		list := reflect.StructTag(`list:"item" `)
+		if s.UniqueItems {
+			list = ""
+		}
+		s.Type, s.Items = "array", m.value(t.Elem(), list+`enum:`+reflect.StructTag(strconv.Quote(tag.Get("enum")))+` format:`+reflect.StructTag(strconv.Quote(form)))
 		if s.Format, s.Pattern = "", ""; least != nil {
 			s.MinItems = new(int(*least))
 			if s.Items.Type == "array" { // nor is a branch
@@ -236,6 +252,16 @@ func (m schemas) value(t reflect.Type, tag reflect.StructTag) *jsonschema.Schema
 		panic("spec: " + t.String() + " has no schema")
 	}
 	return s
+}
+
+// required returns schemas that have a mapping have each of some keys.
+func required(keys string) (all []*jsonschema.Schema) {
+	for key := range strings.SplitSeq(keys, ",") {
+		if key != "" {
+			all = append(all, &jsonschema.Schema{Required: []string{key}})
+		}
+	}
+	return all
 }
 
 func bound(tag reflect.StructTag, name string) *float64 {

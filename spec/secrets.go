@@ -2,7 +2,6 @@ package spec
 
 import (
 	"os"
-	"slices"
 
 	"github.com/pawl-run/pawl/internal/redact"
 )
@@ -22,15 +21,10 @@ func (s *Spec) Secrets() map[string]string {
 	return values
 }
 
-// secrets returns the names of these variables.
-func (s *Spec) secrets() []string {
-	names := slices.Clone(s.Env)
-	for _, path := range []string{
-		"providers.*.key", "tools.*.mcp.token", "tools.*.mcp.auth.oauth.secret", "tools.*.a2a.token", "webhooks.*.secret", "triggers.*.secret",
-	} {
-		for _, n := range s.n.all(path) {
-			names = append(names, n.text)
-		}
+// secrets returns the names of these variables: those of all texts that name one.
+func (s *Spec) secrets() (names []string) {
+	for _, n := range s.doc.variables {
+		names = append(names, n.text)
 	}
 	for _, m := range s.members {
 		names = append(names, m.secrets()...)

@@ -26,7 +26,7 @@ func Skills(dir string) ([]skill.Skill, error) {
 	}
 	s := &Spec{base: abs, path: filepath.Join(dir, skill.File), family: &family{files: map[string]string{}}, doc: &document{}}
 	s.skillsIn(&node{src: newSource(dir, ""), text: ".", place: place{1, 1}})
-	if err := s.doc.problems.sorted().asError(); err != nil {
+	if err := s.doc.problems.err(); err != nil {
 		return nil, err
 	}
 	return s.skills, nil
@@ -62,16 +62,12 @@ func (s *Spec) skillsIn(at *node) {
 		return
 	}
 	for _, folder := range folders {
-		rel, err := filepath.Rel(dir, folder)
-		if err != nil {
-			rel = "."
-		}
 		text, err := s.family.readSkill(folder)
 		if err != nil {
 			s.doc.problem(at, "skills %s: %v", at.text, err)
 			continue
 		}
-		one, problems := readSkill(filepath.Join(shown, rel, skill.File), folder, text)
+		one, problems := readSkill(filepath.Join(shown, strings.TrimPrefix(folder, dir), skill.File), folder, text)
 		s.doc.problems = append(s.doc.problems, problems...)
 		switch {
 		case len(problems) > 0:
@@ -88,9 +84,7 @@ func (s *Spec) skillsIn(at *node) {
 func (m *family) folders(dir string) (all []string, err error) {
 	if m.known {
 		for path := range m.files {
-			folder, name := filepath.Split(path)
-			folder = filepath.Clean(folder)
-			if name == skill.File && (folder == dir || filepath.Dir(folder) == dir) {
+			if folder := filepath.Dir(path); filepath.Base(path) == skill.File && (folder == dir || filepath.Dir(folder) == dir) {
 				all = append(all, folder)
 			}
 		}

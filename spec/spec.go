@@ -67,13 +67,12 @@ type Options struct {
 
 	// Tools is a file with a list of tools, as under tools in a spec, that has
 	// the actions of a Hyphen loop document.
-	Tools string `json:"-"`
+	Tools string `json:"tools,omitempty"`
 	// Workflows is a directory with specs that has the workflows of such a
 	// document.
 	Workflows string `json:"workflows,omitempty"`
 
 	dir    string     // the spec's directory; empty: the name's
-	shelf  *shelf     // the file of tools, when it has been read
 	family *family    // of the spec whose agent it is; nil: its own
 	around *tool.Cage // the cage around it, with whole paths; nil: none
 }
@@ -106,7 +105,7 @@ func readSome(path string) ([]byte, error) {
 // is [Problems].
 func Parse(name string, data []byte, o *Options) (*Spec, error) {
 	s, problems := parse(name, data, o)
-	if err := problems.sorted().asError(); err != nil {
+	if err := problems.err(); err != nil {
 		return nil, err
 	}
 	return s, nil
@@ -120,13 +119,10 @@ func parse(name string, data []byte, o *Options) (*Spec, Problems) {
 	if root == nil {
 		return nil, d.problems
 	}
-	switch {
-	case root.kind == text && strings.Contains(root.text, ":"):
-		d.problem(root, "the spec is text (write KEY: VALUE on lines of their own, with a space after the colon)")
-	case root.kind != mapping && root.kind != 0:
-		d.problem(root, "the spec is %v (write a mapping with name, model, prompt)", root.kind)
-	}
 	if root.kind != mapping {
+		if root.kind != 0 {
+			d.problem(root, "the spec is %v (write KEY: VALUE on lines of their own, with a space after the colon, such as name: support)", root.kind)
+		}
 		return nil, d.problems
 	}
 	s := &Spec{path: name, opt: *o, doc: d, base: o.dir, family: o.family}
@@ -151,11 +147,10 @@ func parse(name string, data []byte, o *Options) (*Spec, Problems) {
 	} else {
 		d.check(reference("spec"), root, "the spec")
 		s.agentSpec = decoded[agentSpec](root)
-		if o.Tools != "" {
-			d.problem(option("tools", ""), "a file of tools is for Hyphen loop documents, and this is a spec (list its tools under tools)")
-		}
-		if o.Workflows != "" {
-			d.problem(option("workflows", ""), "a directory of workflows is for Hyphen loop documents, and this is a spec (list them under tools)")
+		for name, value := range map[string]string{"tools": o.Tools, "workflows": o.Workflows} {
+			if value != "" {
+				d.problem(option(name, ""), "it is for Hyphen loop documents, and this is a spec (list its tools and workflows under tools)")
+			}
 		}
 	}
 	s.read()
@@ -166,7 +161,7 @@ func parse(name string, data []byte, o *Options) (*Spec, Problems) {
 		s.family.team[s.family.path()] = s
 		return s, d.problems
 	}
-	_, problems := s.assemble(o.Registry, nil)
+	_, problems := s.assemble(o.Registry, nil, nil)
 	for i := range problems {
 		problems[i].Message = strings.ReplaceAll(problems[i].Message, standsForAll, "__*")
 	}

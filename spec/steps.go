@@ -18,31 +18,27 @@ type flow struct {
 	runs   map[*node]*Spec // specs of the agents and workflows that are steps, by where they are named
 }
 
-// readFlow reads the steps or nodes, and reports whether there should be any.
+// readFlow reads the steps or nodes, if there should be any.
 func (s *Spec) readFlow(kind string) {
-	steps, nodes := s.n.get("steps"), s.n.get("nodes")
-	switch {
-	case steps == nil && kind == "workflow":
-		s.doc.problem(s.at("loop"), "loop workflow has no steps (list them under steps)")
-	case nodes == nil && kind == "graph":
-		s.doc.problem(s.at("loop"), "loop graph has no nodes (write nodes: {ask: {single: {prompt: …}}})")
-	case kind == "workflow":
-		s.flow = &flow{at: steps, runs: map[*node]*Spec{}}
-	case kind == "graph":
-		s.flow = &flow{at: nodes, runs: map[*node]*Spec{}}
+	loops := map[string]string{"steps": "workflow", "nodes": "graph", "edges": "graph"}
+	for key, loop := range loops {
+		if n := s.n.get(key); n != nil && kind != loop {
+			s.doc.problem(n, "%s are for loop %s (write loop: %[2]s)", key, loop)
+		}
 	}
-	if steps != nil && kind != "workflow" {
-		s.doc.problem(steps, "steps are for workflows (write loop: workflow)")
-	}
-	for _, n := range []*node{nodes, s.n.get("edges")} {
-		if n != nil && kind != "graph" {
-			s.doc.problem(n, "nodes and edges are for graphs (write loop: graph)")
+	for _, key := range []string{"steps", "nodes"} {
+		switch n := s.n.get(key); {
+		case kind != loops[key]:
+		case n == nil:
+			s.doc.problem(s.at("loop"), "loop %s has no %s (write %[2]s: %s)", kind, key, sample(definitions()["spec"].Properties[key]))
+		default:
+			s.flow = &flow{at: n, runs: map[*node]*Spec{}}
 		}
 	}
 	if s.flow == nil {
 		return
 	}
-	for _, p := range nodes.keys() {
+	for _, p := range s.flow.at.pairs {
 		if within := p.value.get("id"); within != nil {
 			s.doc.problem(within, "the node has an id within (its id is %s, the key before it)", p.key.text)
 		}
@@ -127,7 +123,7 @@ func (s *Spec) runs(d *document, r *Registry, a *pawl.Agent) {
 		}
 		step.Agent = new(pawl.Agent) // stands for one that cannot be read
 		if sub := s.flow.runs[file]; sub != nil {
-			agent, problems := sub.assemble(r, a.Model)
+			agent, problems := sub.assemble(r, a.Model, nil)
 			*step.Agent, d.problems = agent, append(d.problems, problems...)
 		}
 	})

@@ -105,7 +105,7 @@ func (s *Spec) readTool(w *toolItem) {
 	}
 	s.checkArguments(w, "reaches", w.Reaches)
 	s.checkArguments(w, "content", w.Content)
-	s.readWitness(w)
+	s.beside(w.Witness)
 	var t pawl.Tool
 	if w.Client {
 		for _, p := range w.n.pairs {

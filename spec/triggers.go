@@ -10,36 +10,9 @@ import (
 	"github.com/pawl-run/pawl/webhook"
 )
 
-// triggerOf are the keys that go with each kind of trigger.
-var triggerOf = map[string][]string{
-	"cron":    {"input", "zone", "missed"},
-	"webhook": {"start", "signal", "secret", "sign", "when", "key"},
-	"watch":   {"input"},
-}
-
 func (s *Spec) checkTriggers() {
 	for i := range s.Triggers {
-		t := &s.Triggers[i]
-		var kinds []string
-		for _, kind := range []string{"cron", "webhook", "watch"} {
-			if t.n.get(kind) != nil {
-				kinds = append(kinds, kind)
-			}
-		}
-		if len(kinds) == 0 {
-			s.doc.problem(t.n, "a trigger has none of cron, webhook and watch (write one)")
-			continue
-		}
-		if len(kinds) > 1 {
-			s.doc.problem(t.n, "a trigger has both %s and %s (write two)", kinds[0], kinds[1])
-			continue
-		}
-		for _, p := range t.n.pairs {
-			if key := p.key.text; key != kinds[0] && !slices.Contains(triggerOf[kinds[0]], key) {
-				s.doc.problem(p.key, "%s is not for a trigger with %s", key, kinds[0])
-			}
-		}
-		s.checkTrigger(t, s.Triggers[:i])
+		s.checkTrigger(&s.Triggers[i], s.Triggers[:i])
 	}
 }
 
@@ -79,24 +52,21 @@ func (s *Spec) checkTrigger(t *Trigger, before []Trigger) {
 }
 
 func (s *Spec) checkWebhooks() {
-	for i := range s.Webhooks {
-		w := &s.Webhooks[i]
-		if err := webhook.CheckURL(w.URL); err != nil && w.URL != "" {
-			s.doc.problem(w.at("url"), "url cannot be posted to (%v)", err)
+	urls := map[string]bool{}
+	for _, n := range s.n.all("webhooks.*.url") {
+		if err := webhook.CheckURL(n.text); err != nil && n.kind == text {
+			s.doc.problem(n, "url cannot be posted to (%v)", err)
 		}
-		// reading a recorded run does not need the secret
-		if key := os.Getenv(w.Secret); key != "" && s.opt.family == nil {
+		if urls[n.text] {
+			s.doc.problem(n, "there is another webhook with this url (drop one)")
+		}
+		urls[n.text] = n.kind == text
+	}
+	for _, n := range s.n.all("webhooks.*.secret") { // which reading a recorded run does not need
+		if key := os.Getenv(n.text); key != "" && s.opt.family == nil {
 			if err := webhook.CheckSecret(key); err != nil {
-				s.doc.problem(w.at("secret"), "the variable %s: %v", w.Secret, err)
+				s.doc.problem(n, "the variable %s: %v", n.text, err)
 			}
-		}
-		for k, e := range w.Events {
-			if slices.Index(w.Events, e) < k {
-				s.doc.problem(w.at("events").items[k], "events has %v twice (drop one)", e)
-			}
-		}
-		if slices.ContainsFunc(s.Webhooks[:i], func(other Webhook) bool { return other.URL == w.URL && w.URL != "" }) {
-			s.doc.problem(w.n, "there is another webhook with this url (drop one)")
 		}
 	}
 }
@@ -105,9 +75,9 @@ func (s *Spec) checkWebhooks() {
 // have. They are not called: the agents' runs are parts of a run of the outermost agent.
 func (s *Spec) unheard(members []*Spec) {
 	for _, m := range members {
-		for _, w := range m.Webhooks {
-			if !slices.ContainsFunc(s.Webhooks, func(own Webhook) bool { return own.URL == w.URL }) {
-				s.doc.problem(w.n, "the webhook is not called for an agent of %s (name it in %[1]s as well, or leave it out here)", filepath.Base(s.path))
+		for _, n := range m.n.all("webhooks.*") {
+			if !slices.ContainsFunc(s.Webhooks, func(own webhook.Hook) bool { return own.URL == n.get("url").text }) {
+				s.doc.problem(n, "the webhook is not called for an agent of %s (name it in %[1]s as well, or leave it out here)", filepath.Base(s.path))
 			}
 		}
 		s.unheard(m.members)

@@ -8,6 +8,7 @@ import (
 	"github.com/pawl-run/pawl/budget"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/tool"
+	"github.com/pawl-run/pawl/tool/fetch"
 	"github.com/pawl-run/pawl/webhook"
 	"github.com/pawl-run/pawl/workflow"
 )
@@ -21,11 +22,13 @@ import (
 //	enum     the words that are allowed
 //	min, max, above  bounds of a number or of the length of a list; a whole number is at least 1
 //	format   the form of a text; see [formats]
+//	unique   the items of a list are names, each of them once
+//	with     other keys, one of which the mapping must have, too
 //
 // The embedded mark has the tags of the mapping itself: def is its name in the schema, title its name
 // in problems, and short what may stand in its place: the key whose value a text is (short:"name"),
 // true for a mapping without keys (short:"true"), a word for the same (short:"=required"), or a
-// text that names the only key (short:"key").
+// text that names the only key (short:"key"). one lists keys of which a mapping has exactly one.
 type agentSpec struct {
 	mark `def:"spec" title:"the spec" about:"An agent."`
 
@@ -50,7 +53,7 @@ type agentSpec struct {
 	ToolSearch     *searchSpec              `json:"tool_search,omitempty" about:"the model [searches](tools.md#many-tools) for tools instead of seeing all of them"`
 	Handoffs       []handoffSpec            `json:"handoffs,omitempty" such:"[./billing.yaml]" about:"agents that can take over the [conversation](teams.md#handoff)"`
 	Board          bool                     `json:"board,omitempty" about:"share a [board of tasks](teams.md#swarm) with the agents among the tools"`
-	Memory         *memorySpec              `json:"memory,omitempty" such:"{label: user}" about:"[remember](tools.md#memory) things for later runs"`
+	Memory         *tool.MemoryOptions      `json:"memory,omitempty" such:"{label: user}" about:"[remember](tools.md#memory) things for later runs"`
 	Builtins       bool                     `json:"builtins,omitempty" about:"offer '__complete__', '__pause_for_human__', '__store_memory__', '__retrieve_memory__' and '__log_progress__'"`
 	Parallel       bool                     `json:"parallel,omitempty" usual:"true" about:"run the calls of one reply at the same time"`
 	MaxParallel    int                      `json:"max_parallel,omitempty" such:"10" usual:"10 commands, requests and MCP calls, and 256 others" about:"[calls at once](tools.md#calls-at-once) in a run"`
@@ -69,9 +72,9 @@ type agentSpec struct {
 	Guard          guardSpec                `json:"guard,omitempty" about:"checks of the text that the model reads and writes"`
 	Topics         *topicsSpec              `json:"topics,omitempty" about:"topics that the agent must refuse"`
 	Hooks          []Hook                   `json:"hooks,omitempty" such:"[log, {retry: {attempts: 3}}, {steer: {policy: Never write to anybody outside the company.}}]" about:"[hooks](governance.md#hooks) that watch the run"`
-	Webhooks       []Webhook                `json:"webhooks,omitempty" such:"[{url: https://hooks.example.org/pawl, secret: HOOK_SECRET}]" about:"receivers of [notices](webhooks.md) that a run waits or has ended"`
+	Webhooks       []webhook.Hook           `json:"webhooks,omitempty" such:"[{url: https://hooks.example.org/pawl, secret: HOOK_SECRET}]" about:"receivers of [notices](webhooks.md) that a run waits or has ended"`
 	Cage           *cageSpec                `json:"cage,omitempty" about:"[restrictions](tools.md#the-cage) that the kernel enforces on commands and MCP servers"`
-	Fetch          fetchSpec                `json:"fetch,omitempty" usual:"all public hosts" about:"hosts that the tool 'fetch' may read"`
+	Fetch          fetch.Options            `json:"fetch,omitempty" usual:"all public hosts" about:"hosts that the tool 'fetch' may read"`
 	Providers      map[string]Endpoint      `json:"providers,omitempty" such:"{anthropic: {rate: {requests: 50, tokens: 30000}}}" about:"how models are called, by the name of their provider"`
 	Triggers       []Trigger                `json:"triggers,omitempty" such:"[{cron: \"0 8 * * 1-5\", input: Good morning.}]" about:"[events](triggers.md) that start runs of a served agent"`
 	Budgets        []budgetSpec             `json:"budgets,omitempty" such:"[{label: tenant, per: day, cost: 50}]" about:"[limits](cost.md#budgets) on many runs together"`
@@ -103,13 +106,6 @@ type searchSpec struct {
 	mark `def:"tool_search" title:"tool_search" about:"The model finds tools with the tool 'tool_search'."`
 
 	Core []string `json:"core,omitempty" such:"[read_page]" about:"tools that it always sees; '*' stands for any characters"`
-}
-
-type memorySpec struct {
-	mark `def:"memory" title:"memory" short:"true" about:"Memories for later runs."`
-
-	Label string `json:"label,omitempty" usual:"the agent's own" about:"label whose value owns the memories, such as 'user' or 'tenant'"`
-	Max   int    `json:"max,omitempty" usual:"1000" about:"most memories of one owner"`
 }
 
 type handoffSpec struct {
@@ -203,7 +199,7 @@ type topicsSpec struct {
 // A Hook is a hook of a spec, one of Log and Retry. The program makes it, and returns it from
 // HooksOf of the engine that drives the agent. Steering is a policy of the agent.
 type Hook struct {
-	mark `def:"hook" title:"a hook" short:"key" about:"One hook."`
+	mark `def:"hook" title:"a hook" short:"key" one:"log,retry,steer" about:"One hook."`
 
 	Log   *LogHook   `json:"log,omitempty" about:"prints the log"`
 	Retry *RetryHook `json:"retry,omitempty" about:"repeats useless replies"`
@@ -233,16 +229,6 @@ type steerSpec struct {
 	Ask        bool   `json:"ask,omitempty" usual:"true" about:"hold doubtful calls for a person instead of refusing them"`
 }
 
-// A Webhook is a URL that a spec wants notified of its runs. Secret names the variable with the key
-// that signs notices.
-type Webhook struct {
-	mark `def:"webhook" title:"a webhook" about:"A receiver of notices about runs."`
-
-	URL    string          `json:"url" such:"https://hooks.example.org/pawl" about:"https, or http on this machine"`
-	Secret string          `json:"secret" format:"variable" such:"HOOK_SECRET" about:"variable with the signing secret"`
-	Events []webhook.Event `json:"events,omitempty" min:"1" such:"[run.waiting, run.stopped]" enum:"run.waiting,run.paused,run.stopped" usual:"all" about:"notices to send"`
-}
-
 // An Endpoint is a provider that a spec describes, or what it says of the prices of one that the
 // program has; that one has no Wire.
 type Endpoint struct {
@@ -251,9 +237,9 @@ type Endpoint struct {
 	Provider string `json:"-"` // its name, which comes before the / of its models' names
 
 	Wire    string                `json:"wire,omitempty" enum:"openai,openai-responses,anthropic,google,bedrock,vertex,azure" about:"API of your own provider"`
-	BaseURL string                `json:"base_url,omitempty" about:"URL as the API's own client takes it: with '/v1' for openai, the resource for azure"`
-	Key     string                `json:"key,omitempty" format:"variable" about:"variable with the key; without it, a cloud wire uses the cloud's login"`
-	Headers map[string]string     `json:"headers,omitempty" such:"{X-Title: pawl}" about:"headers of each request; not for secrets"`
+	BaseURL string                `json:"base_url,omitempty" with:"wire" about:"URL as the API's own client takes it: with '/v1' for openai, the resource for azure"`
+	Key     string                `json:"key,omitempty" with:"wire" format:"variable" about:"variable with the key; without it, a cloud wire uses the cloud's login"`
+	Headers map[string]string     `json:"headers,omitempty" with:"wire" such:"{X-Title: pawl}" about:"headers of each request; not for secrets"`
 	Prices  map[string]pawl.Price `json:"prices,omitempty" such:"{my-model: {input: 1.0, output: 4.0}}" usual:"those of the [model sheet](models.md)" about:"prices of its models"`
 	Price   string                `json:"price,omitempty" enum:"none" about:"other models have no price, even if the model sheet has one"`
 	Rate    *engine.Rate          `json:"rate,omitempty" such:"{requests: 50, tokens: 30000}" about:"limit for all programs on the database [together](workers.md#rates)"`
@@ -261,20 +247,20 @@ type Endpoint struct {
 
 // A Trigger starts runs of an agent where it is served; see server.Trigger. Watch is absolute.
 type Trigger struct {
-	mark `def:"trigger" title:"a trigger" about:"Starts runs of the agent while 'pawl serve' serves it. A trigger has one of 'cron', 'webhook' and 'watch'."`
+	mark `def:"trigger" title:"a trigger" one:"cron,webhook,watch" about:"Starts runs of the agent while 'pawl serve' serves it. A trigger has one of 'cron', 'webhook' and 'watch'."`
 
 	Cron    string            `json:"cron,omitempty" about:"minute, hour, day of the month, month and day of the week, or @hourly, @daily, @weekly, @monthly, @yearly"`
-	Zone    string            `json:"zone,omitempty" usual:"UTC" about:"time zone of 'cron', such as Europe/Berlin"`
-	Missed  string            `json:"missed,omitempty" enum:"skip,once" usual:"skip" about:"with 'cron', for times that passed while no server ran: do nothing, or start one run"`
+	Zone    string            `json:"zone,omitempty" with:"cron" usual:"UTC" about:"time zone of 'cron', such as Europe/Berlin"`
+	Missed  string            `json:"missed,omitempty" with:"cron" enum:"skip,once" usual:"skip" about:"for times that passed while no server ran: do nothing, or start one run"`
 	Webhook string            `json:"webhook,omitempty" format:"trigger" about:"name; signed requests to '/v1/triggers/NAME' start or signal a run"`
-	Secret  string            `json:"secret,omitempty" format:"variable" about:"variable with the signing secret, required with 'webhook'"`
-	Sign    string            `json:"sign,omitempty" enum:"standard,github,slack" usual:"standard" about:"signature scheme of 'webhook'"`
-	When    map[string]string `json:"when,omitempty" such:"{action: opened}" usual:"all requests" about:"with 'webhook', values that parts of the request must have"`
-	Start   string            `json:"start,omitempty" usual:"the body" about:"with 'webhook', input of the run"`
-	Signal  string            `json:"signal,omitempty" about:"with 'webhook', message to the run with the same key"`
-	Key     string            `json:"key,omitempty" usual:"the body" about:"with 'webhook', deliveries with the same key belong to the same run"`
+	Secret  string            `json:"secret,omitempty" with:"webhook" format:"variable" about:"variable with the signing secret, required for 'webhook'"`
+	Sign    string            `json:"sign,omitempty" with:"webhook" enum:"standard,github,slack" usual:"standard" about:"signature scheme of 'webhook'"`
+	When    map[string]string `json:"when,omitempty" with:"webhook" such:"{action: opened}" usual:"all requests" about:"values that parts of the request must have"`
+	Start   string            `json:"start,omitempty" with:"webhook" usual:"the body" about:"input of the run"`
+	Signal  string            `json:"signal,omitempty" with:"webhook" about:"message to the run with the same key"`
+	Key     string            `json:"key,omitempty" with:"webhook" usual:"the body" about:"deliveries with the same key belong to the same run"`
 	Watch   string            `json:"watch,omitempty" about:"directory, relative to the spec's directory; each file in it starts a run once"`
-	Input   string            `json:"input,omitempty" usual:"the spec's, or the file's name and text" about:"with 'cron' and 'watch', input of the run"`
+	Input   string            `json:"input,omitempty" with:"cron,watch" usual:"the spec's, or the file's name and text" about:"input of the run"`
 }
 
 type budgetSpec struct {
@@ -285,12 +271,6 @@ type budgetSpec struct {
 	Cost   float64       `json:"cost,omitempty" above:"0" such:"50" usual:"no limit" about:"dollars; the models must have prices"`
 	Tokens int           `json:"tokens,omitempty" such:"1000000" usual:"no limit" about:"input and output tokens"`
 	Then   string        `json:"then,omitempty" enum:"end,wait" usual:"end" about:"when the next call does not fit, the run ends as exhausted, or waits for the next period"`
-}
-
-type fetchSpec struct {
-	mark `def:"fetch" title:"fetch" about:"Hosts for the tool 'fetch'."`
-
-	Allow []string `json:"allow,omitempty" min:"1" such:"[docs.example.org]" usual:"all public hosts" about:"the only hosts, such as 'docs.example.org', '*.example.org' or 'localhost:8080'; they may be private"`
 }
 
 type cageSpec struct {
@@ -307,18 +287,18 @@ type policySpec struct {
 	mark `def:"policy" title:"the policy" about:"What an organisation holds agents to."`
 
 	Limits  pawl.Limits  `json:"limits,omitempty" about:"ceilings"`
-	Models  []string     `json:"models,omitempty" such:"[anthropic/*]" about:"the models that may be asked"`
+	Models  []string     `json:"models,omitempty" unique:"true" such:"[anthropic/*]" about:"the models that may be asked"`
 	Budgets []budgetSpec `json:"budgets,omitempty" such:"[{label: tenant, per: day, cost: 50}]" about:"what many runs together may spend"`
 	Deny    []string     `json:"deny,omitempty" such:"[\"shell_*\"]" about:"tools that never run"`
 	Gates   []gateSpec   `json:"gates,omitempty" such:"[\"delete_*\", {effect: write}]" about:"tools that are approved first"`
 }
 
 type gateSpec struct {
-	mark `def:"gate" title:"a gate" short:"tool" about:"A gate."`
+	mark `def:"gate" title:"a gate" short:"tool" one:"tool,effect" about:"A gate."`
 
 	Tool   string      `json:"tool,omitempty" about:"the tool, or a pattern"`
 	Effect pawl.Effect `json:"effect,omitempty" enum:"read,idempotent,write" about:"all tools of an effect"`
-	When   string      `json:"when,omitempty" format:"condition" such:"args.amount > 100" about:"only calls whose arguments are such"`
+	When   string      `json:"when,omitempty" with:"tool" format:"condition" such:"args.amount > 100" about:"only calls whose arguments are such"`
 }
 
 // A skillHead is the YAML header of a SKILL.md.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/tool"
 )
 
 // A toolEntry is an entry of tools. It is the kind of tool whose first key it has, else a command
@@ -36,7 +37,7 @@ type toolItem struct {
 	Trust   pawl.Trust   `json:"trust,omitempty" enum:"trusted,untrusted" usual:"trusted" about:"trust in the results, for the [data-flow guard](governance.md#data-flow)"`
 	Reaches []string     `json:"reaches,omitempty" such:"[recipient]" usual:"values that are only a place" about:"arguments that say where a call goes, for the data-flow guard"`
 	Content []string     `json:"content,omitempty" such:"[body]" about:"arguments that are prose, for the data-flow guard"`
-	Witness []string     `json:"witness,omitempty" such:"[ledger.csv]" about:"files that the approver relied on, relative to 'dir'"`
+	Witness []string     `json:"witness,omitempty" unique:"true" such:"[ledger.csv]" about:"files that the approver relied on, relative to 'dir'"`
 }
 
 type whenSpec struct {
@@ -56,10 +57,8 @@ type builtinItem struct {
 type hostedItem struct {
 	mark `def:"hosted" title:"the tool" about:"A [tool that the model's provider runs](tools.md#hosted-tools)."`
 
-	Hosted    string     `json:"hosted" enum:"web_search,code_execution" about:"the tool"`
-	MaxCalls  int        `json:"max_calls,omitempty" usual:"5" about:"uses in one reply; limits reserve their price"`
-	MaxOutput int        `json:"max_output,omitempty" format:"size" usual:"32KB" about:"size of a result that the log keeps and limits expect"`
-	Trust     pawl.Trust `json:"trust,omitempty" enum:"trusted,untrusted" usual:"untrusted" about:"trust in the results, for the [data-flow guard](governance.md#data-flow)"`
+	Hosted string `json:"hosted" enum:"web_search,code_execution" about:"the tool"`
+	tool.HostedOptions
 }
 
 // callKeys are the keys of every tool with calls of its own.
@@ -125,7 +124,7 @@ type mcpItem struct {
 	mark `def:"mcp-tool" title:"the tool" about:"The tools of a [server of the Model Context Protocol](mcp.md), named 'NAME__tool'."`
 
 	MCP         mcpSpec       `json:"mcp" about:"the server"`
-	Allow       []string      `json:"allow,omitempty" min:"1" such:"[read_text_file]" usual:"all" about:"tools to offer, by the server's names"`
+	Allow       []string      `json:"allow,omitempty" unique:"true" min:"1" such:"[read_text_file]" usual:"all" about:"tools to offer, by the server's names"`
 	Timeout     time.Duration `json:"timeout,omitempty" usual:"60s" about:"time of one call"`
 	MaxOutput   int           `json:"max_output,omitempty" format:"size" usual:"16KB" about:"size of the result that the model sees: its beginning and its end"`
 	MaxParallel int           `json:"max_parallel,omitempty" usual:"as many as the agent's" about:"calls at once of one tool; a write runs alone"`
@@ -134,13 +133,13 @@ type mcpItem struct {
 }
 
 type mcpSpec struct {
-	mark `def:"mcp" title:"mcp" about:"A server of the Model Context Protocol."`
+	mark `def:"mcp" title:"mcp" one:"command,url" about:"A server of the Model Context Protocol."`
 
 	Name    string   `json:"name" format:"server" such:"files" about:"prefix of its tools' names"`
 	Command []string `json:"command,omitempty" format:"argv" such:"[npx, -y, some-server]" about:"program and arguments, without a shell; './' is the spec's directory"`
 	URL     string   `json:"url,omitempty" about:"URL, instead of a command: https, or http on this machine"`
-	Token   string   `json:"token,omitempty" format:"variable" about:"variable with the bearer token"`
-	Auth    *mcpAuth `json:"auth,omitempty" about:"[authorisation](mcp.md#authorisation) of requests, instead of a token"`
+	Token   string   `json:"token,omitempty" with:"url" format:"variable" about:"variable with the bearer token"`
+	Auth    *mcpAuth `json:"auth,omitempty" with:"url" about:"[authorisation](mcp.md#authorisation) of requests, instead of a token"`
 	Trusted bool     `json:"trusted,omitempty" about:"believe its descriptions and effects; otherwise each tool is a write with untrusted results"`
 }
 
@@ -156,7 +155,7 @@ type OAuth struct {
 	mark `def:"oauth" title:"oauth" short:"true" about:"The OAuth client."`
 
 	Client string `json:"client,omitempty" usual:"one is registered at the login" about:"id of a registered client"`
-	Secret string `json:"secret,omitempty" format:"variable" usual:"none: the client is public" about:"variable with the client's secret"`
+	Secret string `json:"secret,omitempty" with:"client" format:"variable" usual:"none: the client is public" about:"variable with the client's secret"`
 	Grant  string `json:"grant,omitempty" enum:"authorization_code,client_credentials" usual:"authorization_code" about:"a person authorises, or the client alone with its secret"`
 }
 
@@ -184,7 +183,7 @@ type hyphenLoop struct {
 }
 
 type hyphenTool struct {
-	mark `def:"hyphen_tool" title:"the tool" about:"An action of '--tools FILE', or a workflow of '--workflows DIR'."`
+	mark `def:"hyphen_tool" title:"the tool" one:"name,id" about:"An action of '--tools FILE', or a workflow of '--workflows DIR'."`
 
 	Type string `json:"type" enum:"action,workflow" about:"kind of tool"`
 	Name string `json:"name,omitempty" about:"the action"`

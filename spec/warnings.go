@@ -172,7 +172,7 @@ func (s *Spec) unskilled(d *document) {
 	if len(s.skills) == 0 || len(s.servers) > 0 {
 		return // the servers may have the tools
 	}
-	a, _ := s.assemble(nil, nil)
+	a, _ := s.assemble(nil, nil, nil)
 	for _, one := range s.skills {
 		for _, pattern := range one.Allowed {
 			found := slices.ContainsFunc(a.Tools, func(t pawl.Tool) bool { return naming.Match(pattern, t.Info().Name) })

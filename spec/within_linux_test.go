@@ -75,7 +75,7 @@ func TestAgentsAreCaged(t *testing.T) {
 		}
 		again, err := ParseSource(child.Source, nil)
 		must(t, err)
-		b, problems := again.assemble(nil, nil)
+		b, problems := again.assemble(nil, nil, nil)
 		if diff := cmp.Diff(info, runCommand(t, b).Info()); diff != "" || len(problems) > 0 {
 			t.Errorf("%s, made again of what its run recorded (-was +is): %v\n%s", name, problems, diff)
 		}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,7 +15,7 @@ import (
 )
 
 // readYAML reads one YAML document.
-func (d *document) readYAML() (root *node) {
+func (d *document) readYAML(text string) (root *node) {
 	// The library may panic on untrusted input.
 	defer func() {
 		if p := recover(); p != nil {
@@ -22,7 +23,7 @@ func (d *document) readYAML() (root *node) {
 			root = nil
 		}
 	}()
-	tokens := lexer.Tokenize(d.text)
+	tokens := lexer.Tokenize(text)
 	if !d.bounded(tokens) {
 		return nil
 	}
@@ -94,25 +95,21 @@ func (d *document) syntax(err error) {
 		return
 	}
 	if errors.As(err, &located) && located.GetToken() != nil {
-		d.problem(d.at(tokenPlace(located.GetToken())), "%s", plainFault(located.GetMessage()))
+		message := located.GetMessage()
+		if i := slices.IndexFunc(faults, func(f fault) bool { return strings.Contains(message, f.found) }); i >= 0 {
+			message = faults[i].said
+		}
+		d.problem(d.at(tokenPlace(located.GetToken())), "%s", message)
 		return
 	}
 	d.problem(d.at(place{1, 1}), "%v", err)
 }
 
-// plainFault translates a message of the library for authors of specs, with the
-// usual cause. Unknown messages stay unchanged.
-func plainFault(message string) string {
-	for _, f := range faults {
-		if strings.Contains(message, f.found) {
-			return f.said
-		}
-	}
-	return message
-}
+// A fault is a part of a message of the library, and what to say instead.
+type fault struct{ found, said string }
 
-// faults are the common errors; the first match counts.
-var faults = []struct{ found, said string }{
+// faults are the common ones, with their usual causes; the first match counts.
+var faults = []fault{
 	{"found character '\t'", "a tab stands where a line is indented (use spaces)"},
 	{"mapping value is not allowed", "there is a colon where none can be (put a text with a colon and a space in quotes, and indent the keys of a mapping alike)"},
 	{"value is not allowed in this context", "there is a value where none can be (put a text that goes on after a quote, a bracket or a * in quotes, and indent the keys of a mapping alike)"},

@@ -36,8 +36,8 @@ type Cage struct {
 // Dir. Files that may be read may also be executed; files that may be written may also be read.
 // They must exist when the command starts.
 type CageFiles struct {
-	Read  []string `json:"read,omitempty" such:"[.]" about:"readable and executable, besides the system's programs"`
-	Write []string `json:"write,omitempty" such:"[out]" about:"also writable"`
+	Read  []string `json:"read,omitempty" unique:"true" such:"[.]" about:"readable and executable, besides the system's programs"`
+	Write []string `json:"write,omitempty" unique:"true" such:"[out]" about:"also writable"`
 }
 
 // Inner returns the cage in its enforceable form, for the packages of this module that start

@@ -19,13 +19,13 @@ const (
 type HostedOptions struct {
 	// MaxCalls is how often it may be used in one reply; zero: 5. The limits of the run
 	// set the price of so many uses aside before each request.
-	MaxCalls int
+	MaxCalls int `json:"max_calls,omitempty" usual:"5" about:"uses in one reply; limits reserve their price"`
 	// MaxOutput is how much of a result the log keeps, its beginning and its end; zero:
 	// 32 KiB. It is also what a result is expected to have: a token for three bytes of it
 	// are set aside for each use.
-	MaxOutput int
+	MaxOutput int `json:"max_output,omitempty" format:"size" usual:"32KB" about:"size of a result that the log keeps and limits expect"`
 	// Trust is the trust in the results; zero: [pawl.Untrusted].
-	Trust pawl.Trust
+	Trust pawl.Trust `json:"trust,omitempty" enum:"trusted,untrusted" usual:"untrusted" about:"trust in the results, for the [data-flow guard](governance.md#data-flow)"`
 }
 
 // Hosted declares a tool that the provider of the model runs while the model replies: WebSearch

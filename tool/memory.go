@@ -15,8 +15,8 @@ type MemoryOptions struct {
 	// Label is the label of runs whose value owns the memories, such as user: a run with
 	// user=ann reads what other runs with user=ann, of any agent, have remembered, and no
 	// others. Empty: the memories are those of the agent.
-	Label string
-	Max   int // how many memories there may be for one owner; zero: 1,000
+	Label string `json:"label,omitempty" usual:"the agent's own" about:"label whose value owns the memories, such as 'user' or 'tenant'"`
+	Max   int    `json:"max,omitempty" usual:"1000" about:"most memories of one owner"`
 }
 
 const (

@@ -24,9 +24,9 @@ const (
 
 // webhooks are those of an agent's source, with their secrets.
 func (env *environment) webhooks(source string) []webhook.Hook {
-	var hooks []webhook.Hook
-	for _, w := range spec.ReadSource(source).Webhooks {
-		hooks = append(hooks, webhook.Hook{URL: w.URL, Secret: env.getenv(w.Secret), SecretName: w.Secret, Events: w.Events})
+	hooks := spec.ReadSource(source).Webhooks
+	for i, h := range hooks {
+		hooks[i].Secret = env.getenv(h.SecretName)
 	}
 	return hooks
 }

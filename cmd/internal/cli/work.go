@@ -155,23 +155,6 @@ func modelIn(source string) string {
 	return from.Model
 }
 
-// refresh updates the text of another file in a spec's source, if the file still
-// exists.
-func refresh(fields map[string]json.RawMessage, key string) {
-	var file struct {
-		Path     string `json:"path"`
-		Dir      string `json:"dir"`
-		Document string `json:"document"`
-	}
-	if json.Unmarshal(fields[key], &file) != nil || file.Path == "" {
-		return
-	}
-	if text, err := os.ReadFile(filepath.Join(file.Dir, filepath.Base(file.Path))); err == nil {
-		file.Document = string(text)
-		fields[key], _ = json.Marshal(file) // strings always marshal
-	}
-}
-
 // renew updates a spec's source: the text of its file, if the file still exists, and
 // the settings of this command line. Settings of the command line that started the run
 // stay.
@@ -207,7 +190,6 @@ func renew(source string, r remake) (string, error) {
 		if err == nil { // otherwise the file is gone, and the recorded text is used
 			set("document", string(text))
 		}
-		refresh(fields, "tools")
 		files := map[string]string{}
 		_ = json.Unmarshal(fields["files"], &files) // as above
 		for path := range files {
