@@ -54,30 +54,7 @@ func readDocument(file, content string) (*document, *node) {
 	} else {
 		root = d.readYAML(content)
 	}
-	d.unique(root)
 	return d, root
-}
-
-// unique drops duplicate keys, and reports them.
-func (d *document) unique(n *node) {
-	if n == nil {
-		return
-	}
-	first := map[string]*node{}
-	kept := n.pairs[:0]
-	for _, p := range n.pairs {
-		d.unique(p.value)
-		if before, twice := first[p.key.text]; twice {
-			d.problem(p.key, "%s is given twice (first in line %d)", p.key.text, before.place.line)
-			continue
-		}
-		first[p.key.text] = p.key
-		kept = append(kept, p)
-	}
-	n.pairs = kept
-	for _, item := range n.items {
-		d.unique(item)
-	}
 }
 
 // expression reports the errors of an expression in a text, each at its place. what is the key of

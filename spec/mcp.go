@@ -16,7 +16,9 @@ import (
 )
 
 // An MCPServer is a server of the Model Context Protocol named in a spec. The
-// agent has its tools as NAME__tool. It is a program or a URL.
+// agent has its tools as NAME__tool. It is a program or a URL. Besides the fields here it has those
+// of its entry under tools: Name, Command, URL, Token (the name of a variable), Trusted, Allow,
+// Timeout, MaxOutput and MaxParallel.
 type MCPServer struct {
 	mcpSpec
 	mcpItem

@@ -75,7 +75,10 @@ func (s *Spec) readHosted(w *hostedItem) {
 // unhosted finds hosted tools that the provider of a model does not run.
 func (s *Spec) unhosted(d *document, a pawl.Agent) {
 	for _, e := range s.entries {
-		if err := objection(e.tool, a); err != nil && e.kind == ofProvider {
+		if e.kind != ofProvider {
+			continue
+		}
+		if err := objection(e.tool, a); err != nil {
 			d.problem(e.at, "%s", strings.TrimPrefix(err.Error(), "tool \""+e.name+"\": "))
 		}
 	}

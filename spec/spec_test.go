@@ -198,6 +198,21 @@ func TestSource(t *testing.T) {
 	}
 }
 
+// A run that goes on with another spec, which names other agents, reads their specs.
+func TestLiveSource(t *testing.T) {
+	dir := tree(t, map[string]string{"spec.yaml": least + "tools: [{agent: ./b.yaml}]\n", "b.yaml": "name: b\ndescription: d\n"})
+	s, err := Load(filepath.Join(dir, "spec.yaml"), nil)
+	must(t, err)
+	rec, _ := recordOf(s.record(registry()))
+	rec.Files = nil
+	for _, rec.Live = range []bool{false, true} {
+		source, _ := json.Marshal(rec)
+		if _, err := ParseSource(string(source), nil); (err == nil) != rec.Live {
+			t.Errorf("live: %v: %v", rec.Live, err)
+		}
+	}
+}
+
 func TestPaths(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"run.sh", "arg.txt"} {

@@ -182,11 +182,12 @@ func (d *document) convert(n ast.Node, depth int) *node {
 		}
 	case *ast.MappingValueNode:
 		out.kind = mapping
-		d.entry(out, n, depth)
+		d.entry(out, n, depth, map[string]*node{})
 	case *ast.MappingNode:
 		out.kind = mapping
+		first := map[string]*node{}
 		for _, v := range n.Values {
-			d.entry(out, v, depth)
+			d.entry(out, v, depth, first)
 		}
 	case *ast.AnchorNode:
 		return refuse("anchors are not supported (write the value where it is needed)")
@@ -200,7 +201,8 @@ func (d *document) convert(n ast.Node, depth int) *node {
 	return out
 }
 
-func (d *document) entry(out *node, n *ast.MappingValueNode, depth int) {
+// entry adds an entry to a mapping, unless its key is one of those before it.
+func (d *document) entry(out *node, n *ast.MappingValueNode, depth int, first map[string]*node) {
 	key := d.at(d.position(n.Key))
 	switch k := n.Key.(type) {
 	case *ast.StringNode:
@@ -214,7 +216,13 @@ func (d *document) entry(out *node, n *ast.MappingValueNode, depth int) {
 		d.problem(key, "this key is not a plain word (write KEY: VALUE)")
 		return
 	}
-	out.pairs = append(out.pairs, pair{key, d.convert(n.Value, depth+1)})
+	value := d.convert(n.Value, depth+1)
+	if before := first[key.text]; before != nil {
+		d.problem(key, "%s is given twice (first in line %d)", key.text, before.place.line)
+		return
+	}
+	first[key.text] = key
+	out.pairs = append(out.pairs, pair{key, value})
 }
 
 // decimal matches the numbers that YAML 1.2's core schema and JSON share, and a
