@@ -56,6 +56,5 @@ func (w *a2aItem) tool() pawl.Tool {
 	}
 	u, _ := url.Parse(w.A2A.URL) // it was checked
 	description := cmp.Or(w.Description, "Ask the agent at "+u.Host+". It gets a text and answers with one, and knows nothing else of this conversation.")
-	name := strings.Trim(strings.ToLower(notInName.ReplaceAllString(w.Name, "-")), "-")
-	return tool.Agent(a2a.Agent(cmp.Or(name, "remote"), description, w.A2A.URL, &o), &options)
+	return tool.Agent(a2a.Agent(agentNameOf(w.Name, "remote"), description, w.A2A.URL, &o), &options)
 }

@@ -167,11 +167,10 @@ func (m *family) read(path string) (string, error) {
 		return "", os.ErrNotExist
 	}
 	data, err := readSome(path)
-	if err != nil {
-		return "", err
+	if err == nil {
+		m.files[path] = string(data)
 	}
-	m.files[path] = string(data)
-	return string(data), nil
+	return string(data), err
 }
 
 // tool returns the agent as a tool. An agent without a model uses its caller's.

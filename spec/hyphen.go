@@ -38,7 +38,7 @@ func (s *Spec) readHyphen(root *node) bool {
 	s.doc.check(reference("hyphen"), root, "the Hyphen document")
 	l := decoded[hyphenSpec](root).Properties
 	s.agentSpec = decoded[agentSpec](nil) // with what is usual
-	s.n, s.Name, s.Input.Text, s.Strategy, s.Builtins = properties, agentNameOf(s.path), hyphenInput, pawl.StrategyJSON, true
+	s.n, s.Name, s.Input.Text, s.Strategy, s.Builtins = properties, agentNameOf(strings.TrimSuffix(filepath.Base(s.path), filepath.Ext(s.path)), "hyphen"), hyphenInput, pawl.StrategyJSON, true
 	if l.Objective != "" {
 		s.Prompt = "You are an AI agent. Your objective is:\n" + l.Objective
 	}
@@ -65,16 +65,9 @@ func (s *Spec) readHyphen(root *node) bool {
 	return true
 }
 
-// agentNameOf returns the name of an agent by that of its file.
-func agentNameOf(path string) string {
-	name := strings.ToLower(strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)))
-	name = strings.Trim(strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
-			return r
-		}
-		return '-'
-	}, name), "-")
-	return cmp.Or(name, "hyphen")
+// agentNameOf returns the name of an agent by that of its file or tool, or another if no letter is in that.
+func agentNameOf(name, other string) string {
+	return cmp.Or(strings.Trim(strings.ToLower(notInName.ReplaceAllString(name, "-")), "-"), other)
 }
 
 // readHyphenTools finds the tools in the library.

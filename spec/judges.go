@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/pawl-run/pawl"
@@ -15,11 +16,8 @@ import (
 // policies adds the spec's policies to the agent, but for those that judge.
 func (s *Spec) policies(a *pawl.Agent) {
 	add := func(p pawl.Policy) { a.Policies = append(a.Policies, p) }
-	for _, k := range s.skills {
-		if k.Allowed != nil {
-			add(skill.Policy(s.skills...))
-			break
-		}
+	if slices.ContainsFunc(s.skills, func(k skill.Skill) bool { return k.Allowed != nil }) {
+		add(skill.Policy(s.skills...))
 	}
 	if p := s.NoProgress; p != nil {
 		then := progress.Fail

@@ -115,11 +115,10 @@ func (m *family) readSkill(folder string) (string, error) {
 	}
 	defer root.Close()
 	data, _, err := beneath.Read(root, skill.File)
-	if err != nil {
-		return "", err
+	if err == nil {
+		m.files[path] = string(data)
 	}
-	m.files[path] = string(data)
-	return string(data), nil
+	return string(data), err
 }
 
 // readSkill reads the head of a SKILL.md.
