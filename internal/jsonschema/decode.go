@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -51,11 +50,13 @@ func immodest(value any) (path []string, found bool) {
 	case json.Number:
 		return nil, !modest(string(v))
 	case map[string]any:
-		for _, key := range slices.Sorted(maps.Keys(v)) {
-			if path, found = immodest(v[key]); found {
-				return append(path, key), true
+		first := ""
+		for key, value := range v {
+			if inner, is := immodest(value); is && (!found || key < first) {
+				path, found, first = append(inner, key), true, key
 			}
 		}
+		return path, found
 	case []any:
 		for i := range v {
 			if path, found = immodest(v[i]); found {

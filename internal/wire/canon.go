@@ -11,11 +11,19 @@ import (
 // bytes of their UTF-8 text; strings escaped as encoding/json does without the escapes of HTML; numbers exactly
 // as they were written. RFC 8785 differs in that it rewrites numbers as float64s and sorts keys by UTF-16: that
 // would make 1, 1.0 and 1e0, or two long integers, the same argument, and the tool that is called may tell them
-// apart. It refuses what [Decode] refuses.
+// apart. It refuses what [Decode] refuses. A document that has the form is returned as it is, so that the result
+// must not be written to.
 func Canonical(doc []byte) ([]byte, error) {
-	value, err := Decode(doc)
-	if err != nil {
+	if err := whole(doc); err != nil {
 		return nil, err
+	}
+	r := reader{doc: doc}
+	if first, _ := r.next(); r.canonical(first) && !spaced(doc) {
+		return doc, nil
+	}
+	value, twice := read(doc)
+	if twice != nil {
+		return nil, twice
 	}
 	return Marshal(value)
 }

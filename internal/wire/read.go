@@ -11,6 +11,7 @@ import (
 	"iter"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -97,15 +98,8 @@ func closing(doc []byte, i int) int {
 // keeps the last of the values of a key and replaces what is not Unicode: both would alter what was sent. It
 // refuses also what [Check] does. The error is an *[Error].
 func Decode(doc []byte) (any, error) {
-	if err := Check(doc, 0); err != nil {
+	if err := whole(doc); err != nil {
 		return nil, err
-	}
-	if !utf8.Valid(doc) {
-		before, _, _ := bytes.Cut(bytes.ToValidUTF8(doc, []byte{0xff}), []byte{0xff})
-		return nil, &Error{Offset: len(before), Err: errors.New("the text is not valid UTF-8")}
-	}
-	if at := unpaired(doc); at >= 0 {
-		return nil, &Error{Offset: at, Err: errors.New(`a \u escape is an unpaired surrogate`)}
 	}
 	value, twice := read(doc)
 	if twice != nil {
@@ -114,48 +108,157 @@ func Decode(doc []byte) (any, error) {
 	return value, nil
 }
 
-// read reads a valid document up to a key that an object has twice.
-func read(doc []byte) (value any, twice *Error) {
-	r := reader{doc: doc}
-	first, _ := r.next()
-	return r.value(first), r.twice
-}
-
-// value reads the value that begins with a token, in a valid document.
-func (r *reader) value(t Token) any {
-	switch t.Kind {
-	case '{':
-		object := map[string]any{}
-		for t, _ = r.next(); t.Kind == 'k' && r.twice == nil; t, _ = r.next() {
-			if _, twice := object[t.Text]; twice {
-				r.twice = &Error{Offset: t.Start, Twice: true, Path: slices.Clone(r.path), Err: fmt.Errorf("property %s is given twice, give it once", Quote(t.Text))}
-			}
-			begin, _ := r.next()
-			object[t.Text] = r.inner(begin, t.Text)
-		}
-		return object
-	case '[':
-		list := []any{}
-		for t, _ = r.next(); t.Kind != ']' && r.twice == nil; t, _ = r.next() {
-			list = append(list, r.inner(t, strconv.Itoa(len(list))))
-		}
-		return list
-	case '"':
-		return t.Text
-	case '0':
-		return json.Number(t.Text)
-	case 't':
-		return t.Text == "true"
+// whole says what [Check] does, or that a text is not Unicode.
+func whole(doc []byte) error {
+	if err := Check(doc, 0); err != nil {
+		return err
+	}
+	if !utf8.Valid(doc) {
+		before, _, _ := bytes.Cut(bytes.ToValidUTF8(doc, []byte{0xff}), []byte{0xff})
+		return &Error{Offset: len(before), Err: errors.New("the text is not valid UTF-8")}
+	}
+	if at := unpaired(doc); at >= 0 {
+		return &Error{Offset: at, Err: errors.New(`a \u escape is an unpaired surrogate`)}
 	}
 	return nil
 }
 
-// inner reads a value within another.
-func (r *reader) inner(t Token, key string) any {
-	r.path = append(r.path, key)
-	value := r.value(t)
-	r.path = r.path[:len(r.path)-1]
-	return value
+// read reads a valid document up to a key that an object has twice.
+func read(doc []byte) (any, *Error) {
+	r := reader{doc: doc}
+	first, _ := r.next()
+	value, twice := r.value(first)
+	if twice != nil {
+		slices.Reverse(twice.Path) // which was added to from within
+	}
+	return value, twice
+}
+
+// A reader goes through a document that is valid, but for what [Tokens] reads.
+type reader struct {
+	doc []byte
+	i   int // of the next byte
+}
+
+// next returns the next token, without its text and with keys as strings; false: there is none.
+func (r *reader) next() (t Token, ok bool) {
+	for r.i < len(r.doc) && strings.IndexByte(" \t\r\n,:", r.doc[r.i]) >= 0 {
+		r.i++
+	}
+	if r.i == len(r.doc) {
+		return t, false
+	}
+	t = Token{Kind: r.doc[r.i], Start: r.i, End: r.i + 1}
+	switch t.Kind {
+	case '{', '[', '}', ']':
+	case '"':
+		if t.End = closing(r.doc, r.i+1) + 1; t.End == 0 {
+			return t, false
+		}
+	case 't', 'f':
+		t.Kind, t.End = 't', r.scalar()
+	case 'n':
+		t.End = r.scalar()
+	default:
+		t.Kind, t.End = '0', r.scalar()
+	}
+	r.i = t.End
+	return t, true
+}
+
+// scalar returns where the scalar ends that begins here and is no string.
+func (r *reader) scalar() int {
+	for i := r.i; i < len(r.doc); i++ {
+		if strings.IndexByte(" \t\r\n,:{}[]\"", r.doc[i]) >= 0 {
+			return i
+		}
+	}
+	return len(r.doc)
+}
+
+// text returns what a string says, and the source of another scalar.
+func (r *reader) text(t Token) (text string) {
+	source := r.doc[t.Start:t.End]
+	if t.Kind != '"' {
+		return string(source)
+	}
+	inside := source[1 : len(source)-1]
+	if bytes.IndexByte(inside, '\\') >= 0 || !utf8.Valid(inside) {
+		_ = json.Unmarshal(source, &text) // it is valid
+		return text
+	}
+	return string(inside)
+}
+
+// value reads the value that begins with a token. Of a key that an object has twice, it returns the error.
+func (r *reader) value(t Token) (any, *Error) {
+	switch t.Kind {
+	case '{':
+		object := map[string]any{}
+		for t, ok := r.next(); ok && t.Kind != '}'; t, ok = r.next() {
+			key := r.text(t)
+			if _, twice := object[key]; twice {
+				return nil, &Error{Offset: t.Start, Twice: true, Err: fmt.Errorf("property %s is given twice, give it once", Quote(key))}
+			}
+			begin, _ := r.next()
+			value, twice := r.value(begin)
+			if twice != nil {
+				twice.Path = append(twice.Path, key)
+				return nil, twice
+			}
+			object[key] = value
+		}
+		return object, nil
+	case '[':
+		list := []any{}
+		for t, ok := r.next(); ok && t.Kind != ']'; t, ok = r.next() {
+			value, twice := r.value(t)
+			if twice != nil {
+				twice.Path = append(twice.Path, strconv.Itoa(len(list)))
+				return nil, twice
+			}
+			list = append(list, value)
+		}
+		return list, nil
+	case '"':
+		return r.text(t), nil
+	case '0':
+		return json.Number(r.text(t)), nil
+	case 't':
+		return r.doc[t.Start] == 't', nil
+	}
+	return nil, nil
+}
+
+// canonical reports whether the value that begins with a token is in the canonical form, white space apart.
+func (r *reader) canonical(t Token) bool {
+	switch t.Kind {
+	case '{':
+		last, first := "", true
+		for t, ok := r.next(); ok && t.Kind != '}'; t, ok = r.next() {
+			key := r.text(t)
+			if !r.canonical(t) || key <= last && !first {
+				return false
+			}
+			last, first = key, false
+			if begin, _ := r.next(); !r.canonical(begin) {
+				return false
+			}
+		}
+	case '[':
+		for t, ok := r.next(); ok && t.Kind != ']'; t, ok = r.next() {
+			if !r.canonical(t) {
+				return false
+			}
+		}
+	case '"':
+		source := r.doc[t.Start:t.End]
+		if bytes.IndexByte(source, '\\') >= 0 || bytes.Contains(source, []byte("\u2028")) || bytes.Contains(source, []byte("\u2029")) {
+			written, err := Marshal(r.text(t))
+			return err == nil && bytes.Equal(written, source)
+		}
+	}
+	return true
 }
 
 // A Token is a key or a scalar of a document, or a bracket.
@@ -170,83 +273,31 @@ type Token struct {
 func Tokens(doc []byte) iter.Seq[Token] {
 	return func(yield func(Token) bool) {
 		r := reader{doc: doc}
-		for t, ok := r.next(); ok && yield(t); t, ok = r.next() {
-		}
-	}
-}
-
-// A reader goes through a document.
-type reader struct {
-	doc  []byte
-	i    int    // of the next byte
-	open []byte // the brackets that are open
-	key  bool   // a string that is next is a key
-
-	path  []string // of the value that is read
-	twice *Error   // a key that an object has twice
-}
-
-// next reads a token; false: there is none.
-func (r *reader) next() (t Token, ok bool) {
-	for ; r.i < len(r.doc); r.i++ {
-		switch c := r.doc[r.i]; c {
-		case ' ', '\t', '\r', '\n':
-		case ':':
-			r.key = false
-		case ',':
-			r.key = len(r.open) > 0 && r.open[len(r.open)-1] == '{'
-		default:
-			t = Token{Kind: c, Start: r.i}
-			ok = r.token(&t)
-			t.End = r.i
-			return t, ok
-		}
-	}
-	return t, false
-}
-
-// token reads the token that begins with its kind, and reports whether it is one.
-func (r *reader) token(t *Token) bool {
-	rest := r.doc[r.i:]
-	n := 1
-	switch t.Kind {
-	case '{', '[':
-		r.open, r.key = append(r.open, t.Kind), t.Kind == '{'
-	case '}', ']':
-		if len(r.open) == 0 {
-			return false
-		}
-		r.open, r.key = r.open[:len(r.open)-1], false
-	case '"':
-		if n = closing(rest, 1) + 1; n == 0 {
-			return false
-		}
-		if t.Text = string(rest[1 : n-1]); bytes.IndexByte(rest[:n], '\\') >= 0 || !utf8.ValidString(t.Text) {
-			if json.Unmarshal(rest[:n], &t.Text) != nil {
-				return false
+		open, key := []byte{0}, false // the brackets that are open; a key comes next
+		for t, ok := r.next(); ok; t, ok = r.next() {
+			switch last := len(open) - 1; t.Kind {
+			case '{', '[':
+				open, key = append(open, t.Kind), t.Kind == '{'
+			case '}', ']':
+				if last == 0 {
+					return
+				}
+				open = open[:last]
+				key = open[last-1] == '{'
+			default:
+				if !json.Valid(doc[t.Start:t.End]) {
+					return
+				}
+				if t.Text = r.text(t); key && t.Kind == '"' {
+					t.Kind = 'k'
+				}
+				key = t.Kind != 'k' && open[last] == '{'
+			}
+			if !yield(t) {
+				return
 			}
 		}
-		if r.key {
-			t.Kind = 'k'
-		}
-	default:
-		if n = bytes.IndexAny(rest, " \t\r\n,:{}[]\""); n < 0 {
-			n = len(rest)
-		}
-		if !json.Valid(rest[:n]) {
-			return false
-		}
-		t.Text = string(rest[:n])
-		switch t.Kind {
-		case 't', 'f':
-			t.Kind = 't'
-		case 'n':
-		default:
-			t.Kind = '0'
-		}
 	}
-	r.i += n
-	return true
 }
 
 // Scalars yields the keys, strings and numbers of a JSON document as [Tokens] does.

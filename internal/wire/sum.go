@@ -45,11 +45,14 @@ func (t *Turn) Add(tool string, args []byte, status byte, result []byte, err str
 	if same, err := Canonical(args); err == nil {
 		args = same
 	}
-	b := append(append([]byte(tool), 0), args...)
-	t.Did.Add(b)
-	b = append(append(append(append(b, 0, status), result...), 0), err...)
-	t.All.Add(b)
+	call := [][]byte{[]byte(tool), {0}, args}
+	for _, part := range call {
+		t.Did.Add(part)
+	}
+	for _, part := range append(call, []byte{0, status}, result, []byte{0}, []byte(err)) {
+		t.All.Add(part)
+	}
 	if fault {
-		t.Fault.Add(Unvaried(append(append(b[:0], tool...), 0), err))
+		t.Fault.Add(Unvaried(append([]byte(tool), 0), err))
 	}
 }
