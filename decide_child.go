@@ -146,7 +146,7 @@ func (m *Machine) allocateChild(s *State, d *Classified, tokens int, dollars flo
 	var had childRun
 	begun := false
 	if c := s.opened(d.Call.ID); c != nil && c.Child != "" {
-		begun, had, d.Child = true, c.child, c.Child
+		begun, had, d.Child = true, *c.child, c.Child
 	}
 	l.Iterations = min(l.Iterations, s.limits.Iterations)
 	l.Tokens = min(l.Tokens, max(1, had.usage.Total()+tokens)) // zero would be the default
@@ -179,8 +179,8 @@ func (m *Machine) allocateChild(s *State, d *Classified, tokens int, dollars flo
 // startChild has a call go on as a run of its own.
 func (s *State) startChild(e *ChildStarted) {
 	if c := s.opened(e.Call); c != nil {
-		was := c.child
-		c.Phase, c.Child, c.child = PhaseStarted, e.Child, childRun{limits: e.Limits, usage: was.usage, cost: was.cost, calls: was.calls}
+		was, _ := value(c.child)
+		c.Phase, c.Child, c.child = PhaseStarted, e.Child, &childRun{limits: e.Limits, usage: was.usage, cost: was.cost, calls: was.calls}
 	}
 }
 
@@ -189,8 +189,9 @@ func (s *State) stopChild(e *ChildStopped) {
 	now := childRun{status: e.Status, wake: e.WakeAt, usage: e.Usage, cost: e.Cost, calls: e.ModelCalls}
 	var was childRun
 	if c := s.opened(e.Call); c != nil && c.Child != "" {
-		was, now.limits = c.child, c.child.limits
-		c.Child, c.child = e.Child, now
+		was, _ = value(c.child)
+		now.limits = was.limits
+		c.Child, c.child = e.Child, &now
 		c.Reason = fmt.Sprintf("its run %s is %v", e.Child, e.Status)
 		if e.Status != StatusInterrupted { // one that has ended is answered next, unless it was cancelled with us
 			c.Phase = PhaseAwaitingChild

@@ -209,13 +209,12 @@ func (m *Machine) asksAgain(s *State, t Think, e *ModelReplied) *ModelError {
 	if t.Purpose != PurposeTurn || t.Attempt == 0 { // a person wrote it
 		return nil
 	}
-	failed := &ModelError{Usage: e.Reply.Usage, Billed: true}
 	switch e.Reply.Stop {
 	case StopRefusal:
 		if t.Model != "" || t.Fallback >= len(m.decl.Fallback) {
 			return nil
 		}
-		failed.Class, failed.Message = ClassRefused, e.Reply.refusal()
+		return &ModelError{Class: ClassRefused, Message: e.Reply.refusal(), Usage: e.Reply.Usage, Billed: true}
 	case StopLength:
 		longer := t
 		m.room(&longer, true)
@@ -223,14 +222,13 @@ func (m *Machine) asksAgain(s *State, t Think, e *ModelReplied) *ModelError {
 		if s.cut || longer.MaxTokens < t.MaxTokens || longer.MaxTokens == t.MaxTokens && longer.Effort == "" {
 			return nil
 		}
-		failed.Class, failed.Message = ClassCut, fmt.Sprintf("the reply was cut off at %s tokens; asked again with up to %s", display.Group(t.MaxTokens), display.Group(longer.MaxTokens))
+		why := fmt.Sprintf("the reply was cut off at %s tokens; asked again with up to %s", display.Group(t.MaxTokens), display.Group(longer.MaxTokens))
 		if longer.Effort != "" {
-			failed.Message += " and effort " + longer.Effort
+			why += " and effort " + longer.Effort
 		}
-	default:
-		return nil
+		return &ModelError{Class: ClassCut, Message: why, Usage: e.Reply.Usage, Billed: true}
 	}
-	return failed
+	return nil
 }
 
 // host makes a hosted call valid, with a result of at most so many bytes.

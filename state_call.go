@@ -47,12 +47,12 @@ type CallState struct {
 type call struct {
 	CallState // of which Preconditions are those of the first arguments; see relied
 
-	child    childRun // of a call that is a run of its own
-	rejected bool     // its reply was rejected
-	omitted  bool     // the model reads of it only why the reply was rejected
-	notRun   bool     // the run's time was over before its turn came
-	hosted   bool     // the provider ran it, and the reply has its result
-	finished uint64   // seq of the tool.finished with its result
+	child    *childRun // of a call that is a run of its own; nil: it is none, or has not begun
+	rejected bool      // its reply was rejected
+	omitted  bool      // the model reads of it only why the reply was rejected
+	notRun   bool      // the run's time was over before its turn came
+	hosted   bool      // the provider ran it, and the reply has its result
+	finished uint64    // seq of the tool.finished with its result
 	images   []File
 	masked   bool // the model does not see the result any more
 

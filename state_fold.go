@@ -156,7 +156,7 @@ func (s *State) fork(e *RunForked) {
 		if c.Phase != PhaseAnswered && c.Phase != PhaseInDoubt && (c.Phase != PhaseLost || c.Child != "") {
 			c.Phase = PhaseUndecided
 			c.unapprove()
-			c.Child, c.child = "", childRun{} // whose run has another name, too
+			c.Child, c.child = "", nil // whose run has another name, too
 		}
 	}
 	if e.Input != "" {

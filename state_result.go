@@ -161,13 +161,16 @@ func (s *State) summaries() []Summary {
 		steps[len(steps)-1].Thought = ""
 	}
 	i := 0
+	outcomes := make([]outcome, 0, len(s.calls)+len(s.open)) // those of a turn stand together
 	for _, list := range [...][]*call{s.calls, s.open} {
 		for _, c := range list {
 			for i < len(steps)-1 && steps[i].Iteration < c.Iteration {
 				i++
 			}
 			if i < len(steps) && steps[i].Iteration == c.Iteration {
-				steps[i].Calls = append(steps[i].Calls, outcome{c.ID, c.Tool, c.outcome()})
+				outcomes = append(outcomes, outcome{c.ID, c.Tool, c.outcome()})
+				n := len(outcomes)
+				steps[i].Calls = outcomes[n-1-len(steps[i].Calls) : n : n]
 			}
 		}
 	}

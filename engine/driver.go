@@ -48,19 +48,22 @@ func (e *Engine) newDriver(m *pawl.Machine, l pawl.Lease) *driver {
 		r.transcript = window.NewTranscript(m.Agent().Strategy)
 	}
 	d.inbox.wake, d.inbox.effects = make(chan struct{}, 1), &d.effects
-	d.effects.rec, d.effects.inbox = r, &d.inbox
+	d.effects.driver = d
 	d.requests.rec, d.children.rec = r, r
 	return d
 }
 
-// run drives the run and finishes. If code of the agent panics (a loop, a condition, a
+// run drives the run and finishes. left is an effect to be recorded first, which another goroutine
+// that drove the run was left with; nil: there is none. If code of the agent panics (a loop, a condition, a
 // policy, a metric, a filter), the run ends as failed and names that code. The other runs
 // of the process go on.
-func (d *driver) run() {
-	returned := false
+func (d *driver) run(left *effect) {
+	shift, returned := new(shift), false
+	d.effects.shift = shift
 	var err error
 	defer func() {
 		switch p := recover(); {
+		case shift.over: // another goroutine drives the run
 		case p != nil:
 			d.finish(d.panicked(usercode.PanicOf(p)))
 		case returned:
@@ -70,6 +73,9 @@ func (d *driver) run() {
 			go func() { d.finish(d.panicked(p)) }()
 		}
 	}()
+	if left != nil {
+		left.work.record(&d.rec, left.cut, left.abandoned)
+	}
 	err = d.drive()
 	returned = true
 }
@@ -80,6 +86,8 @@ func (d *driver) drive() error {
 	for {
 		done, err := d.step()
 		switch {
+		case err == errLeft:
+			return err
 		case err != nil:
 			d.rec.lease.release()
 			return err
@@ -129,7 +137,7 @@ func (d *driver) step() (done bool, err error) {
 	case pawl.Observe:
 		var o *observation
 		if o, err = newObservation(r, at); o != nil {
-			d.effects.run(&o.effect)
+			err = d.effects.perform(&o.effect)
 		}
 	case pawl.Think:
 		done, err = d.think(at, &step)

@@ -19,6 +19,7 @@ import (
 // grace, it is abandoned.
 type effect struct {
 	work      work
+	scope     effectContext
 	ctx       context.Context
 	cancel    context.CancelCauseFunc // ends ctx
 	limit     time.Duration
@@ -31,7 +32,7 @@ type effect struct {
 	began     time.Time       // when it starts
 	values    context.Context // the values of its context; nil: those of the run
 	quiet     quiet           // how long it may show no sign of life
-	done      chan<- *effect  // has room for it
+	done      chan<- *effect  // has room for it; nil: it is performed where the run is driven
 
 	// The effects' lock guards these until the effect is over.
 	deadline  time.Time
@@ -90,6 +91,10 @@ var (
 	errSignal          = fmt.Errorf("the run has a signal: %w", context.Canceled)
 )
 
+// errLeft says that another goroutine drives the run now, because an effect did not return in time.
+// The goroutine that gets it may touch nothing of the run.
+var errLeft = errors.New("another goroutine drives the run")
+
 // cancelledError is the cause by which a tool learns that its run is cancelled, and not only
 // left to another process; see package tool.
 type cancelledError struct{}
@@ -98,24 +103,45 @@ func (cancelledError) Error() string   { return "the run is being cancelled: con
 func (cancelledError) Unwrap() error   { return context.Canceled }
 func (cancelledError) Cancelled() bool { return true }
 
-// effects are the effects in progress of a run, each on a goroutine of its own. One timer
-// enforces their deadlines.
+// effects are the effects in progress of a run. One timer enforces their deadlines.
 type effects struct {
-	rec      *recorder
-	inbox    *inbox
+	driver   *driver
+	shift    *shift // of the goroutine that drives the run
 	mu       sync.Mutex
 	running  []*effect
 	clock    *time.Timer
 	armedFor time.Time // when the timer fires; zero: it is not set
 }
 
-// run performs an effect, waits for it, and records its result.
+// A shift is the time during which one goroutine drives the run. Only that goroutine uses it.
+type shift struct{ over bool }
+
+// perform performs an effect on the goroutine that drives the run, and records its result. If the
+// effect is abandoned, or ends the goroutine, another one records that and drives on. The error is
+// errLeft, and comes when the abandoned effect returns.
+func (s *effects) perform(e *effect) error {
+	shift, returned := s.shift, false
+	s.start(e)
+	defer func() {
+		if shift.over = !returned; shift.over && s.remove(e) {
+			go s.driver.run(e)
+		}
+	}()
+	e.work.perform(e.ctx)
+	if returned = s.remove(e); !returned {
+		return errLeft
+	}
+	e.work.record(&s.driver.rec, e.cut, false)
+	return nil
+}
+
+// run performs an effect on a goroutine of its own, waits for it, and records its result.
 func (s *effects) run(e *effect) {
 	done := make(chan *effect, 1)
 	e.done = done
 	s.depart(e)
 	<-done
-	e.work.record(s.rec, e.cut, e.abandoned)
+	e.work.record(&s.driver.rec, e.cut, e.abandoned)
 }
 
 // depart performs an effect on its own goroutine, which sends it to the effect's channel.
@@ -131,7 +157,7 @@ func (s *effects) depart(e *effect) {
 // given up before, or has abandoned the effect, it does not wait for it.
 func (s *effects) arrive(e *effect) {
 	s.mu.Lock()
-	if s.remove(e) {
+	if s.removeOne(e) {
 		e.done <- e
 	}
 	s.mu.Unlock()
@@ -139,7 +165,7 @@ func (s *effects) arrive(e *effect) {
 
 // start starts an effect's clock.
 func (s *effects) start(e *effect) {
-	e.ctx, e.cancel = newEffectContext(s.rec, e)
+	e.ctx, e.cancel = newEffectContext(&s.driver.rec, e)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := e.began
@@ -153,8 +179,15 @@ func (s *effects) start(e *effect) {
 	s.interruptOne(e) // apply requests that came earlier
 }
 
-// remove ends an effect. It reports false if the effect was abandoned already. The caller holds the lock.
+// remove ends an effect. It reports false if the effect was abandoned already.
 func (s *effects) remove(e *effect) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.removeOne(e)
+}
+
+// removeOne is remove for a caller that holds the lock.
+func (s *effects) removeOne(e *effect) bool {
 	i := slices.Index(s.running, e)
 	if i < 0 {
 		return false
@@ -203,9 +236,12 @@ func (s *effects) enforceDeadlines() {
 		case e.cut == nil:
 			s.stop(e, cmp.Or(e.leaving, errTimeout))
 		default:
-			s.remove(e)
-			e.abandoned = true
-			e.done <- e
+			s.removeOne(e)
+			if e.abandoned = true; e.done == nil {
+				go s.driver.run(e)
+			} else {
+				e.done <- e
+			}
 		}
 	}
 }
@@ -229,7 +265,7 @@ func (s *effects) interrupt() {
 
 // interruptOne is interrupt for one effect. The caller holds the lock.
 func (s *effects) interruptOne(e *effect) {
-	switch cancel, suspend, read := s.inbox.wanted(); {
+	switch cancel, suspend, read := s.driver.inbox.wanted(); {
 	case e.cut != nil:
 	case cancel:
 		s.stop(e, errCancelled)
@@ -325,7 +361,8 @@ type effectContext struct {
 
 // newEffectContext returns the context of an effect: the run's values, and its own end.
 func newEffectContext(r *recorder, e *effect) (context.Context, context.CancelCauseFunc) {
-	c := &effectContext{Context: r.base, run: r.lease.Run, kill: e.kill}
+	c := &e.scope
+	*c = effectContext{Context: r.base, run: r.lease.Run, kill: e.kill}
 	if t, ok := e.work.(*toolCall); ok {
 		c.tool = t.inv.Tool
 	}

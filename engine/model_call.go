@@ -23,8 +23,7 @@ func (d *driver) think(at uint64, t *pawl.Think) (released bool, err error) {
 	if c == nil {
 		return false, err
 	}
-	d.effects.run(&c.effect)
-	return false, nil
+	return false, d.effects.perform(&c.effect)
 }
 
 // due reports whether a model call may be made now, and appends its intent. If it may not yet,

@@ -191,6 +191,9 @@ func noteAll(r *recorder, hook string, notes []pawl.Noted) {
 // that is recorded. The note has all changes so far.
 func noteChanges(r *recorder, changes []string) {
 	const by, name = "__model__", "adapted"
+	if len(changes) == 0 {
+		return
+	}
 	var all []string
 	if before, ok := r.state.Note(by, name); ok {
 		_ = json.Unmarshal(before, &all) // which is the engine's own

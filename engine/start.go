@@ -232,7 +232,7 @@ func (e *Engine) launch(ctx context.Context, d *driver) (*Handle, error) {
 	if d.early {
 		h.early.Store(d.rec.feed.watch())
 	}
-	go d.run()
+	go d.run(nil)
 	return h, nil
 }
 

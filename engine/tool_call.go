@@ -37,8 +37,8 @@ func (d *driver) act(at uint64, a pawl.Act) error {
 		}
 	}
 	serial := r.machine.Agent().Serial
-	group, rest := nextGroup(serial, a.Calls)
-	for first := true; group != nil; first = false {
+	group, rest := nextGroup(serial, slices.DeleteFunc(a.Calls, func(c pawl.Classified) bool { return c.Do != pawl.CallRun }))
+	for first := true; len(group) > 0; first = false {
 		if !first || r.state.Seq() != at { // otherwise the machine has just decided on the latest state
 			if cancel, suspend, _ := d.inbox.wanted(); cancel || suspend {
 				return nil
@@ -52,7 +52,7 @@ func (d *driver) act(at uint64, a pawl.Act) error {
 		if !first && (spends(group) || len(r.machine.Dropped(r.state)) > 0) {
 			return nil
 		}
-		if err := runBatch(d, at, group); err != nil {
+		if err := d.runGroup(at, group); err != nil {
 			return err
 		}
 		group, rest = nextGroup(serial, rest)
@@ -64,22 +64,52 @@ func (d *driver) act(at uint64, a pawl.Act) error {
 // tool that runs alone, and every call of a serial agent are groups of their own.
 func nextGroup(serial bool, calls []pawl.Classified) (group, rest []pawl.Classified) {
 	for i := range calls {
-		c := &calls[i]
-		if c.Do != pawl.CallRun {
-			continue
-		}
-		info := c.Info()
-		alone := serial || info.Alone || info.Effect == pawl.Write
-		switch {
-		case alone && group != nil:
-			return group, calls[i:]
-		case alone:
-			return calls[i : i+1], calls[i+1:]
-		default:
-			group = append(group, *c)
+		if info := calls[i].Info(); serial || info.Alone || info.Effect == pawl.Write {
+			n := max(i, 1)
+			return calls[:n], calls[n:]
 		}
 	}
-	return group, nil
+	return calls, nil
+}
+
+// runGroup runs the calls of a group. A call by itself, for which the driver need not be there,
+// is performed where the run is driven.
+func (d *driver) runGroup(at uint64, group []pawl.Classified) error {
+	if cancel, suspend, _ := d.inbox.wanted(); cancel || suspend {
+		return nil
+	}
+	c := &group[0]
+	tool, _, _ := d.rec.machine.Tool(c.Call.Tool)
+	_, onBoard := team.OnBoard(tool, "", "")
+	if len(group) > 1 || c.Child != "" || onBoard || d.rec.machine.Drops() {
+		return runBatch(d, at, group)
+	}
+	t := newToolCall(d, at, c)
+	if !t.slot.try() { // it waits for its turn
+		return runBatch(d, at, group)
+	}
+	if ready, err := t.begin(&d.rec); !ready {
+		return err
+	}
+	return d.effects.perform(&t.effect)
+}
+
+// begin prepares a call and makes its intent durable. It reports whether the call may run, and
+// returns the call's share of the pool if it may not.
+func (t *toolCall) begin(r *recorder) (ready bool, err error) {
+	defer func() {
+		if !ready {
+			t.slot.free()
+		}
+	}()
+	if !t.prepare(r) {
+		return false, r.failed
+	}
+	if err := r.announce(&t.effect); err != nil {
+		return false, err
+	}
+	t.began = time.Now()
+	return true, nil
 }
 
 // spends reports whether a call of the group spends tokens. Its limits were decided before
@@ -148,10 +178,12 @@ func (t *toolCall) prepare(r *recorder) bool {
 // equip sets the call's tool, which the run may wrap, and what it is called with.
 func (t *toolCall) equip(r *recorder, c *pawl.Classified) {
 	t.tool, _, _ = r.machine.Tool(c.Call.Tool)
-	before, _ := r.state.Call(c.Call.ID)
-	t.inv = pawl.Invocation{Run: r.lease.Run, Call: c.Call.ID, Tool: c.Call.Tool, Args: bytes.Clone(c.Call.Args), Key: c.Key, Attempt: before.Attempt + 1}
+	before, _ := r.state.Call(c.Call.ID) // a copy, which the tool may write to
+	t.inv = pawl.Invocation{Run: r.lease.Run, Call: c.Call.ID, Tool: c.Call.Tool, Args: before.Args, Key: c.Key, Attempt: before.Attempt + 1}
+	if before.Edited != nil {
+		t.inv.Args = before.Edited
+	}
 	if t.inv.Attempt > 1 {
-		before, _ := r.state.Call(c.Call.ID)
 		t.inv.Answers = before.Answers
 	}
 	if run, ok := team.OnBoard(t.tool, r.lease.Run, ParentOf(r.state)); ok {

@@ -177,13 +177,14 @@ func (r *reader) scalar() int {
 }
 
 // text returns what a string says, and the source of another scalar.
-func (r *reader) text(t Token) (text string) {
+func (r *reader) text(t Token) string {
 	source := r.doc[t.Start:t.End]
 	if t.Kind != '"' {
 		return string(source)
 	}
 	inside := source[1 : len(source)-1]
 	if bytes.IndexByte(inside, '\\') >= 0 || !utf8.Valid(inside) {
+		var text string
 		_ = json.Unmarshal(source, &text) // it is valid
 		return text
 	}

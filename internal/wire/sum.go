@@ -45,13 +45,15 @@ func (t *Turn) Add(tool string, args []byte, status byte, result []byte, err str
 	if same, err := Canonical(args); err == nil {
 		args = same
 	}
-	call := [][]byte{[]byte(tool), {0}, args}
-	for _, part := range call {
-		t.Did.Add(part)
+	for _, sum := range []*Sum{&t.Did, &t.All} {
+		sum.Add([]byte(tool))
+		sum.Add([]byte{0})
+		sum.Add(args)
 	}
-	for _, part := range append(call, []byte{0, status}, result, []byte{0}, []byte(err)) {
-		t.All.Add(part)
-	}
+	t.All.Add([]byte{0, status})
+	t.All.Add(result)
+	t.All.Add([]byte{0})
+	t.All.Add([]byte(err))
 	if fault {
 		t.Fault.Add(Unvaried(append([]byte(tool), 0), err))
 	}
