@@ -231,12 +231,6 @@ func (m *Machine) await(s *State, first *call) Step {
 	return Await{Status: waiting[first.Phase].status, Reason: waitsFor(first)}
 }
 
-// Drops reports whether the loop may come to need open calls no longer.
-func (m *Machine) Drops() bool {
-	_, drops := m.loop.(interface{ Dropped(*State) []string })
-	return drops
-}
-
 // Dropped returns the open calls that the loop no longer needs; see [Loop].
 func (m *Machine) Dropped(s *State) []string {
 	l, ok := m.loop.(interface{ Dropped(*State) []string })

@@ -539,8 +539,6 @@ func (s *State) note(e *Noted) {
 // calls may have been told to forget.
 func (s *State) unwatch() {
 	for _, c := range s.open {
-		if c.Supervised != "" {
-			c.Supervised = ""
-		}
+		c.Supervised = ""
 	}
 }

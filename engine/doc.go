@@ -31,10 +31,11 @@
 //
 // # Goroutines
 //
-// One goroutine drives a run and alone touches its state. Each model call, tool call
-// and other effect has a goroutine of its own. If it does not return when its context
-// ends, it is abandoned together with that goroutine. One heartbeat for the whole
-// engine renews leases and reads signals.
+// One goroutine at a time drives a run and alone touches its state. It also performs
+// model calls, observations, and tool calls that are made one by one. Calls that run
+// in parallel, hooks and approvers have goroutines of their own. What does not return
+// when its context ends is abandoned together with its goroutine, and another one
+// drives on. One heartbeat for the whole engine renews leases and reads signals.
 //
 // # Panics
 //

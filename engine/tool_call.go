@@ -81,7 +81,8 @@ func (d *driver) runGroup(at uint64, group []pawl.Classified) error {
 	c := &group[0]
 	tool, _, _ := d.rec.machine.Tool(c.Call.Tool)
 	_, onBoard := team.OnBoard(tool, "", "")
-	if len(group) > 1 || c.Child != "" || onBoard || d.rec.machine.Drops() {
+	_, drops := d.rec.machine.Agent().Loop.(interface{ Dropped(*pawl.State) []string })
+	if len(group) > 1 || c.Child != "" || onBoard || drops {
 		return runBatch(d, at, group)
 	}
 	t := newToolCall(d, at, c)
