@@ -14,6 +14,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -93,6 +94,8 @@ var standings = map[string]standing{
 // stands and however it began: from a spec, at a server, or by a run that called it.
 // A command that is advised exits as one that did what it says, and has an effect.
 func TestAdviceWorks(t *testing.T) {
+	t.Parallel()
+	t.Cleanup(func() { adviceIsTried(t) })
 	for _, origin := range []string{"spec", "server", "child"} {
 		if testing.Short() && origin != "server" {
 			continue // one command after another
@@ -107,9 +110,16 @@ func TestAdviceWorks(t *testing.T) {
 			case origin == "child" && st.status == pawl.StatusCancelled: // a child that waits ends with its caller
 				continue
 			}
-			t.Run(origin+"/"+name, func(t *testing.T) { (&bench{T: t, origin: origin, standing: st}).walk() })
+			t.Run(origin+"/"+name, func(t *testing.T) {
+				t.Parallel()
+				(&bench{T: t, origin: origin, standing: st}).walk()
+			})
 		}
 	}
+}
+
+// adviceIsTried checks that each row of advice was done by TestAdviceWorks, or is done elsewhere.
+func adviceIsTried(t *testing.T) {
 	if t.Failed() || testing.Short() || flag.Lookup("test.run").Value.String() != "^TestAdviceWorks$" && flag.Lookup("test.run").Value.String() != "" {
 		return // not all ran
 	}
@@ -129,6 +139,7 @@ func TestAdviceWorks(t *testing.T) {
 // tried is the advice that was done. adviceElsewhere names the tests that do or see the advice about other runs.
 var (
 	tried           []explain.Action
+	trying          sync.Mutex
 	adviceElsewhere = map[string]string{
 		"running: ": "TestAdviceWorksWhileItRuns", "queued: ": "worker.txtar", "paused: ": "explain.TestGolden/paused", "any: a child": "agent.txtar",
 		"exhausted: a policy": "policy.txtar", "exhausted: a budget": "exhausted.txtar", "exhausted: a period": "exhausted.txtar",
@@ -150,7 +161,8 @@ type bench struct {
 	standing
 
 	origin    string
-	dir       string
+	home      string // has the specs
+	dir       string // has the database
 	root, run string // the run, and the one that it is a child of
 	url       string // of the server
 	halt      func()
@@ -158,7 +170,8 @@ type bench struct {
 }
 
 func (b *bench) walk() {
-	b.dir = b.TempDir()
+	b.home = b.TempDir()
+	b.dir = b.home
 	files := map[string]string{
 		"x.yaml":           "name: x\nmodel: script:x.script.yaml\n" + b.agent,
 		"x.script.yaml":    b.says,
@@ -169,7 +182,6 @@ func (b *bench) walk() {
 	for name, text := range files {
 		must(b, os.WriteFile(filepath.Join(b.dir, name), []byte(text), 0o600))
 	}
-	b.Chdir(b.dir)
 	b.begin()
 	if b.do != nil {
 		b.do(b)
@@ -215,11 +227,10 @@ func (b *bench) walk() {
 // try does what is advised, on a copy of the database.
 func (b *bench) try(next explain.Action) {
 	b.Helper()
-	home := b.dir
+	dir, was := b.dir, b.url
 	b.dir = b.TempDir()
-	was := b.url
-	defer func() { b.dir, b.url = home, was }()
-	must(b, os.CopyFS(b.dir, os.DirFS(home)))
+	defer func() { b.dir, b.url = dir, was }()
+	must(b, os.CopyFS(b.dir, os.DirFS(dir)))
 	if b.atServer() {
 		b.serve()
 		defer b.halt()
@@ -229,7 +240,9 @@ func (b *bench) try(next explain.Action) {
 	argv := b.argv(strings.ReplaceAll(next.Command, was, b.url))
 	verb := argv[0]
 	code, stdout, stderr := b.pawl(argv...)
+	trying.Lock()
 	tried = append(tried, next)
+	trying.Unlock()
 	want := b.codes[verb]
 	if verb == "approve" && slices.Contains(argv, "--all") {
 		want = 0
@@ -268,9 +281,9 @@ func (b *bench) begin() {
 	b.Helper()
 	switch b.origin {
 	case "spec":
-		_, _, b.said = b.pawl("run", "x.yaml", "go")
+		_, _, b.said = b.pawl("run", b.file("x.yaml"), "go")
 	case "child":
-		_, _, b.said = b.pawl("run", "boss.yaml", "go")
+		_, _, b.said = b.pawl("run", b.file("boss.yaml"), "go")
 	case "server":
 		b.serve()
 		_, _, b.said = b.pawl("run", "x", "go", "--server", b.url)
@@ -410,7 +423,7 @@ func (b *bench) serve() {
 	ctx, cancel := context.WithCancel(b.Context())
 	told, done := &said{}, make(chan int, 1)
 	go func() {
-		done <- cli.Main(ctx, []string{"serve", "x.yaml", "--addr", "127.0.0.1:0"}, strings.NewReader(""), told, told, b.environ())
+		done <- cli.Main(ctx, []string{"serve", b.file("x.yaml"), "--addr", "127.0.0.1:0"}, strings.NewReader(""), told, told, b.environ())
 	}()
 	var at []string
 	if !soon(func() bool { at = serving.FindStringSubmatch(told.String()); return at != nil }) {
@@ -420,6 +433,9 @@ func (b *bench) serve() {
 	b.halt = func() { cancel(); <-done; http.DefaultClient.CloseIdleConnections() }
 	b.Cleanup(cancel)
 }
+
+// file is the path of a spec or a script.
+func (b *bench) file(name string) string { return filepath.Join(b.home, name) }
 
 func (b *bench) atServer() bool { return b.origin == "server" }
 
@@ -467,12 +483,12 @@ func (b *bench) argv(line string) []string {
 		case "JSON":
 			argv[i] = `"b7"`
 		case "SPEC":
-			argv[i] = "x.yaml"
+			argv[i] = b.file("x.yaml")
 			if b.origin == "child" && argv[0] == "resume" {
-				argv[i] = "boss.yaml"
+				argv[i] = b.file("boss.yaml")
 			}
 		case "PROVIDER/NAME":
-			argv[i] = "script:ok.script.yaml"
+			argv[i] = "script:" + b.file("ok.script.yaml")
 		default:
 			if word == strings.ToUpper(word) && regexp.MustCompile(`^[A-Z/]+$`).MatchString(word) && len(word) < 26 {
 				b.Fatalf("%q: what is to be put for %s?", line, word)

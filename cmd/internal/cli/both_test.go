@@ -15,8 +15,10 @@ import (
 // database that does nothing. $EXT is what stands behind the name of an agent to
 // make it the name of its spec.
 func TestScriptsOnBoth(t *testing.T) {
+	t.Parallel()
 	for _, at := range []string{"database", "server"} {
 		t.Run(at, func(t *testing.T) {
+			t.Parallel()
 			if testing.Short() && at == "database" {
 				t.Skip("one command after another: -short")
 			}

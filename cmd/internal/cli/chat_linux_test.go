@@ -4,6 +4,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -19,25 +20,26 @@ import (
 // A chat is a conversation in a process of its own, whose terminal a test has.
 type chat struct {
 	*testing.T
+	dir             string   // where it takes place
 	person, program *os.File // the ends of the terminal
 	seen            *screen
 	past            int // how much of it was looked at
 	cmd             *exec.Cmd
 }
 
-// newChat makes a terminal for conversations.
-func newChat(t *testing.T) *chat {
+// newChat makes a terminal for conversations in a directory.
+func newChat(t *testing.T, dir string) *chat {
 	t.Helper()
 	person, program := terminal(t)
-	c := &chat{T: t, person: person, program: program, seen: &screen{}}
+	c := &chat{T: t, dir: dir, person: person, program: program, seen: &screen{}}
 	go func() { _, _ = io.Copy(c.seen, person) }() // until the terminal is closed
 	return c
 }
 
 // talk begins a conversation.
-func talk(t *testing.T, args ...string) *chat {
+func talk(t *testing.T, dir string, args ...string) *chat {
 	t.Helper()
-	c := newChat(t)
+	c := newChat(t, dir)
 	c.begin(&syscall.SysProcAttr{Setsid: true, Setctty: true}, args...)
 	return c
 }
@@ -46,7 +48,7 @@ func talk(t *testing.T, args ...string) *chat {
 func (c *chat) begin(attr *syscall.SysProcAttr, args ...string) {
 	c.Helper()
 	cmd := exec.Command("spawl", append([]string{"chat"}, args...)...)
-	cmd.Env = append(os.Environ(), "PAWL_DATABASE=sqlite:runs.db", "NO_COLOR=1", "TERM=xterm")
+	cmd.Dir, cmd.Env = c.dir, append(os.Environ(), "PAWL_DATABASE=sqlite:runs.db", "NO_COLOR=1", "TERM=xterm")
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = c.program, c.program, c.program
 	cmd.SysProcAttr = attr
 	must(c, cmd.Start())
@@ -101,8 +103,9 @@ tools:
 // A conversation has a planned message, an answer that is stopped, and what was
 // said undone; the log has all of it.
 func TestChat(t *testing.T) {
-	files(t, planned)
-	c := talk(t, "desk.yaml")
+	t.Parallel()
+	dir := folder(t, planned)
+	c := talk(t, dir, "desk.yaml")
 	c.types("> ", "hello\r")
 	c.sees("I am **glad** 日本語.")
 	c.types("> ", "/plan\r")
@@ -111,7 +114,7 @@ func TestChat(t *testing.T) {
 	c.sees("    1. write\r\n    2. stop\r\n")
 	c.types("? ", "y\r")
 	c.sees("It is written.")
-	if n := effects(t, "wrote.txt"); n != 1 {
+	if n := effects(t, filepath.Join(dir, "wrote.txt")); n != 1 {
 		t.Errorf("it wrote %d times", n)
 	}
 	c.types("> ", "talk\r")
@@ -133,7 +136,7 @@ func TestChat(t *testing.T) {
 	c.sees(", effort low; /model PROVIDER/NAME changes it")
 	c.types("> ", "\x04")
 	c.ends(0)
-	c = talk(t, "-c") // what was undone stays undone
+	c = talk(t, dir, "-c") // what was undone stays undone
 	c.sees("you: write it")
 	c.types("> ", "and \\\r")
 	c.types("… ", "now?\r")
@@ -142,7 +145,7 @@ func TestChat(t *testing.T) {
 	c.types("> ", "\x03")
 	c.ends(0)
 
-	j, err := sqlite.Open(t.Context(), "runs.db", nil)
+	j, err := sqlite.Open(t.Context(), filepath.Join(dir, "runs.db"), nil)
 	must(t, err)
 	defer func() { _ = j.Close() }()
 	threads := map[string]int{}
@@ -157,11 +160,11 @@ func TestChat(t *testing.T) {
 
 // A conversation whose process is killed while it answers goes on, and leaves the terminal as it was before.
 func TestChatGoesOn(t *testing.T) {
-	files(t, map[string]string{"desk.yaml": "name: desk\nmodel: script:desk.script.yaml\n", "desk.script.yaml": `replies:
+	t.Parallel()
+	c := newChat(t, folder(t, map[string]string{"desk.yaml": "name: desk\nmodel: script:desk.script.yaml\n", "desk.script.yaml": `replies:
   - {text: word by word by word by word by word by word, chunks: 12, delay: 4s}
   - {text: Still here.}
-`})
-	c := newChat(t)
+`}))
 	was, err := unix.IoctlGetTermios(int(c.program.Fd()), unix.TCGETS)
 	must(t, err)
 	c.begin(nil, "desk.yaml")

@@ -22,12 +22,20 @@ func invoke(t *testing.T, ctx context.Context, stdin io.Reader, args ...string) 
 	return code, out.String(), errs.String()
 }
 
+// files has the test run in a directory with these files.
 func files(t *testing.T, contents map[string]string) {
 	t.Helper()
-	t.Chdir(t.TempDir())
+	t.Chdir(folder(t, contents))
+}
+
+// folder makes a directory with these files.
+func folder(t *testing.T, contents map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
 	for name, text := range contents {
-		must(t, os.WriteFile(name, []byte(text), 0o600))
+		must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
+	return dir
 }
 
 // The end of the context parks the run, as a signal does; it says why.

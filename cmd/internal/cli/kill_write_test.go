@@ -181,6 +181,7 @@ func (w *writer) end() {
 // There are 2 kills of each kind, 200 under PAWL_PROOF=1, any number with
 // PAWL_PROOF_KILLS; PAWL_PROOF_SEED repeats a series, as far as times repeat.
 func TestKillWrites(t *testing.T) {
+	t.Parallel()
 	want := 2
 	switch n, err := strconv.Atoi(os.Getenv("PAWL_PROOF_KILLS")); {
 	case err == nil:
@@ -197,6 +198,7 @@ func TestKillWrites(t *testing.T) {
 	t.Logf("PAWL_PROOF_SEED=%d", seed)
 	for kind, args := range writers {
 		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
 			var mu sync.Mutex
 			tries, killed, doubts, twice := uint64(0), 0, 0, 0
 			did := map[string]int{}

@@ -43,11 +43,15 @@ func blocks(t *testing.T, page string) (all []block) {
 // commands in one shell, and looks for each line of the outputs shown in what the
 // commands before it printed.
 func TestPages(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("one process after another, in which the race detector sees nothing")
 	}
 	for _, page := range []string{"docs/tutorial.md", "docs/go.md", "docs/scripts.md", "docs/teams.md"} {
-		t.Run(filepath.Base(page), func(t *testing.T) { follow(t, page) })
+		t.Run(filepath.Base(page), func(t *testing.T) {
+			t.Parallel()
+			follow(t, page)
+		})
 	}
 }
 
@@ -120,6 +124,7 @@ func pages(t *testing.T) []string {
 
 // TestSpecsOfPages checks each spec that a page shows.
 func TestSpecsOfPages(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("one process after another")
 	}

@@ -1,14 +1,12 @@
 package cli_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -29,6 +27,12 @@ func TestMain(m *testing.M) {
 	// A short process collects no garbage that its end does not collect.
 	if err := os.Setenv("GOGC", "400"); err != nil {
 		panic(err)
+	}
+	// The programs of tools. Of the processes that this program is, only the test begins beside them.
+	if bin, err := filepath.Abs("testdata/bin"); err == nil {
+		if _, err := os.Stat(bin); err == nil {
+			_ = os.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+		}
 	}
 	// Scripts mostly wait for processes.
 	if err := flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))); err != nil {
@@ -58,9 +62,9 @@ func TestMain(m *testing.M) {
 			}
 			os.Exit(code)
 		},
-		"stub": func() {
+		"leak": func() {
 			code := 0
-			if err := stub(os.Args[1:]); err != nil {
+			if err := leak(os.Args[1:]); err != nil {
 				fmt.Fprintln(os.Stderr, err)
 				code = 1
 			}
@@ -87,73 +91,6 @@ func stall() {
 		}
 		time.Sleep(time.Millisecond)
 	}
-}
-
-// stub is a tool's program: `stub say TEXT`, `stub fail TEXT`, `stub count FILE`
-// leaves a line and tells how many there are, `stub hold FILE` leaves one, and
-// another when FILE.go is there, `stub stubborn FILE` the same and does not heed
-// SIGTERM, `stub note FILE` leaves its call and its key, `stub once FILE` the same
-// unless the key is there, `stub leak` says in every way what CANARY is.
-func stub(args []string) error {
-	switch args[0] {
-	case "say":
-		fmt.Println(args[1])
-	case "fail":
-		return fmt.Errorf("%s", args[1])
-	case "leak":
-		return leak(args[1:])
-	case "count":
-		n, err := leave(args[1], "ran")
-		fmt.Println(n)
-		return err
-	case "note", "once":
-		return note(args[1], args[0] == "once")
-	case "stubborn":
-		signal.Ignore(syscall.SIGTERM)
-		return stub([]string{"hold", args[1]})
-	case "hold":
-		if _, err := leave(args[1], "begin"); err != nil {
-			return err
-		}
-		if !soon(func() bool { _, err := os.Stat(args[1] + ".go"); return err == nil }) {
-			return fmt.Errorf("nobody let go of %s", args[1])
-		}
-		_, err := leave(args[1], "end")
-		fmt.Println("held")
-		return err
-	}
-	return nil
-}
-
-func note(file string, once bool) error {
-	line := os.Getenv("PAWL_CALL") + " " + os.Getenv("PAWL_IDEMPOTENCY_KEY") + "\n"
-	data, err := os.ReadFile(file)
-	if once && strings.Contains(string(data), line) || err != nil && !os.IsNotExist(err) {
-		return err
-	}
-	err = add(file, line)
-	fmt.Println("noted")
-	return err
-}
-
-// leave tells how many lines there are once its own is.
-func leave(file, line string) (lines int, err error) {
-	if err := add(file, line+"\n"); err != nil {
-		return 0, err
-	}
-	data, err := os.ReadFile(file)
-	return bytes.Count(data, []byte("\n")), err
-}
-
-// add is atomic, whatever process is killed and whatever else is added at the
-// same time, as the calls of a batch are: one write to the end of a file.
-func add(file, text string) error {
-	f, err := os.OpenFile(file, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.WriteString(text)
-	return errors.Join(err, f.Close())
 }
 
 func soon(holds func() bool) bool {

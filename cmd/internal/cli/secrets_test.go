@@ -29,7 +29,7 @@ func encodings(value string) (all []string) {
 }
 
 // leak says what CANARY is, and whether it was handed the value: on stdout, or
-// with `stub leak fail` on stderr.
+// with `leak fail` on stderr.
 func leak(args []string) error {
 	var given struct {
 		Token string `json:"token"`

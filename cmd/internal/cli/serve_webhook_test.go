@@ -149,7 +149,7 @@ var payFiles = map[string]string{
 // link decides. A run that is parked because the server ends is told of, too.
 func TestServeTells(t *testing.T) {
 	told := newReceiver(t, payFiles)
-	s := serveUntil(t, "serve", "pay.yaml", "hang.yaml", "--addr", "127.0.0.1:0")
+	s := serveUntil(t, "serve", "pay.yaml", "hang.yaml", "--addr", "127.0.0.1:0", "--grace", "10ms")
 	s.post("/v1/runs", hookToken, `{"agent":"pay"}`, 201)
 	n := told.next(webhook.Waiting)
 	address, body, token := linkOf(t, n)

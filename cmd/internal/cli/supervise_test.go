@@ -32,22 +32,25 @@ tools:
 // watched is a user whose commands run in wrappers.
 type watched struct {
 	*testing.T
-	args []string          // of pawl run, after the spec and the input
-	run  string            // the one that is started
-	own  string            // the one whose calls the commands are: that, or its child
-	tmp  string            // the directory for temporary files
-	keys map[string]string // of its calls
-	dirs map[string]string // of its calls, as the log names them
-	said string            // when it was resumed
+	args  []string          // of pawl run, after the spec and the input
+	run   string            // the one that is started
+	own   string            // the one whose calls the commands are: that, or its child
+	dir   string            // where the commands run
+	tmp   string            // the directory for temporary files
+	keys  map[string]string // of its calls
+	dirs  map[string]string // of its calls, as the log names them
+	waits bool              // pay ends when it has been seen that who resumes waits for it
 }
 
 func watch(t *testing.T, part, limit string) *watched {
-	files(t, map[string]string{
+	dir := folder(t, map[string]string{
 		"paying.yaml":        strings.NewReplacer("PART", part, "LIMIT", limit).Replace(payments),
 		"paying.script.yaml": "replies: [{calls: [{tool: bill}]}, {calls: [{tool: pay}]}, {text: done}]\n",
 	})
-	return &watched{T: t, tmp: t.TempDir(), keys: map[string]string{}, dirs: map[string]string{}}
+	return &watched{T: t, dir: dir, tmp: t.TempDir(), keys: map[string]string{}, dirs: map[string]string{}}
 }
+
+func (w *watched) path(name string) string { return filepath.Join(w.dir, name) }
 
 // watchKind is a watch on a run of a kind, see writers.
 func watchKind(t *testing.T, kind string) *watched {
@@ -57,20 +60,20 @@ func watchKind(t *testing.T, kind string) *watched {
 		return w
 	}
 	w.own = ".c_1"
-	spec, err := os.ReadFile("paying.yaml")
+	spec, err := os.ReadFile(w.path("paying.yaml"))
 	must(t, err)
 	for name, text := range map[string]string{
 		"clerk.yaml":  strings.Replace(string(spec), "name: paying", "name: clerk\ndescription: Pays.", 1),
 		"paying.yaml": writing["desk.yaml"], "desk.script.yaml": writing["desk.script.yaml"],
 	} {
-		must(t, os.WriteFile(name, []byte(text), 0o600))
+		must(t, os.WriteFile(w.path(name), []byte(text), 0o600))
 	}
 	return w
 }
 
 func (w *watched) command(args ...string) *exec.Cmd {
 	c := exec.Command("spawl", args...)
-	c.Env = append(os.Environ(), "PAWL_DATABASE=sqlite:runs.db", "TMPDIR="+w.tmp)
+	c.Dir, c.Env = w.dir, append(os.Environ(), "PAWL_DATABASE=sqlite:"+w.path("runs.db"), "TMPDIR="+w.tmp)
 	return c
 }
 
@@ -88,7 +91,7 @@ func (w *watched) begin() *exec.Cmd {
 			w.Logf("it said\n%s", &said)
 		}
 	})
-	w.until("bill", func() bool { return lines("billed.txt", "begin") == 1 })
+	w.until("bill", func() bool { return w.lines("billed.txt", "begin") == 1 })
 	out, err := w.command("runs", "--json").Output()
 	var r struct {
 		Run string `json:"run"`
@@ -124,7 +127,7 @@ func (w *watched) until(what string, holds func() bool) {
 }
 
 func (w *watched) release(file string) {
-	if err := os.WriteFile(file+".go", nil, 0o600); err != nil {
+	if err := os.WriteFile(w.path(file+".go"), nil, 0o600); err != nil {
 		w.Error(err)
 	}
 }
@@ -218,9 +221,15 @@ func (w *watched) kill(c *exec.Cmd) {
 // resumes goes on with the run, of which nobody is asked anything.
 func (w *watched) resumes(settled ...string) {
 	w.Helper()
-	out, err := w.command("resume", w.run).CombinedOutput()
-	w.said = string(out)
-	if err != nil || !strings.Contains(string(out), "done") {
+	out, c := &said{}, w.command("resume", w.run)
+	c.Stdout, c.Stderr = out, out
+	must(w, c.Start())
+	told := func() bool { return strings.Contains(out.String(), "c_2 pay still runs in its wrapper, for ") }
+	if w.waits {
+		w.until("the wait", told)
+		w.release("paid.txt")
+	}
+	if err := c.Wait(); err != nil || !strings.Contains(out.String(), "done") || told() != w.waits {
 		w.Errorf("resume: %v\n%s", err, out)
 	}
 	events, err := w.command("events", w.own).Output()
@@ -241,29 +250,30 @@ func (w *watched) resumes(settled ...string) {
 func (w *watched) over(wrapper process.Identity, ends int) {
 	w.Helper()
 	for file, ends := range map[string]int{"billed.txt": 1, "paid.txt": ends} {
-		if b, e := lines(file, "begin"), lines(file, "end"); b != 1 || e != ends {
+		if b, e := w.lines(file, "begin"), w.lines(file, "end"); b != 1 || e != ends {
 			w.Errorf("%s has %d beginnings and %d ends, want 1 and %d", file, b, e, ends)
 		}
 	}
 	w.until("the end of the wrapper", wrapper.Gone)
-	if left, _ := filepath.Glob("runs.db.calls/*"); len(left) > 0 {
+	if left, _ := filepath.Glob(w.path("runs.db.calls/*")); len(left) > 0 {
 		w.Errorf("left: %q", left)
 	}
 }
 
-func lines(file, line string) int {
-	data, _ := os.ReadFile(file) // one that is not there has none
+func (w *watched) lines(file, line string) int {
+	data, _ := os.ReadFile(w.path(file)) // one that is not there has none
 	return strings.Count(string(data), line+"\n")
 }
 
 // Without the directory that the log names, nobody can be sure, and a person is asked.
 func TestKilledBeforeTheCommandElsewhere(t *testing.T) {
+	t.Parallel()
 	check.SkipShort(t, "who kills whom is the same under the race detector: -short")
 	w := watch(t, "hold", "20s")
 	wrapper, goOn := w.killedBefore()
 	w.release("paid.txt")
-	must(t, os.RemoveAll("runs.db.calls"))
-	if out, _ := w.command("resume", w.run).CombinedOutput(); !strings.Contains(string(out), "waiting_doubt") || lines("paid.txt", "begin") != 0 {
+	must(t, os.RemoveAll(w.path("runs.db.calls")))
+	if out, _ := w.command("resume", w.run).CombinedOutput(); !strings.Contains(string(out), "waiting_doubt") || w.lines("paid.txt", "begin") != 0 {
 		t.Errorf("there is no doubt:\n%s", out)
 	}
 	goOn() // it finds that the directory is gone
@@ -271,7 +281,7 @@ func TestKilledBeforeTheCommandElsewhere(t *testing.T) {
 	if out, err := w.command("settle", w.run, "c_2", "--did-not-happen").CombinedOutput(); err != nil || !strings.Contains(string(out), "done") {
 		t.Errorf("settle: %v\n%s", err, out)
 	}
-	if n := lines("paid.txt", "begin"); n != 1 {
+	if n := w.lines("paid.txt", "begin"); n != 1 {
 		t.Errorf("it was paid %d times", n)
 	}
 }
@@ -281,7 +291,7 @@ func (w *watched) paying() (c *exec.Cmd, wrapper process.Identity) {
 	w.Helper()
 	c = w.begin()
 	w.release("billed.txt")
-	w.until("pay", func() bool { return lines("paid.txt", "begin") == 1 })
+	w.until("pay", func() bool { return w.lines("paid.txt", "begin") == 1 })
 	return c, w.wrapper("c_2")
 }
 
@@ -307,9 +317,11 @@ func (w *watched) killedBefore() (wrapper process.Identity, goOn func()) {
 // Pawl is killed while a Write runs, or when it has ended and is not recorded; the
 // Write ends before the run is taken up again, or after.
 func TestKilledDuringTheCommand(t *testing.T) {
+	t.Parallel()
 	for _, of := range [][2]string{{"hold", "killed after"}, {"hold", "ends before"}, {"hold", "ends after"}, {"stubborn", "ends after"}} {
 		part, when := of[0], of[1]
 		t.Run(part+" "+when, func(t *testing.T) {
+			t.Parallel()
 			if testing.Short() && (when != "ends after" || part == "stubborn") {
 				t.Skip("who kills whom is the same under the race detector: -short")
 			}
@@ -320,9 +332,7 @@ func TestKilledDuringTheCommand(t *testing.T) {
 			} else {
 				w.kill(c)
 			}
-			if when == "ends after" {
-				time.AfterFunc(time.Second, func() { w.release("paid.txt") })
-			} else {
+			if w.waits = when == "ends after"; !w.waits {
 				w.release("paid.txt")
 				w.until("the end", func() bool { return w.fate("c_2").Outcome != nil })
 			}
@@ -330,9 +340,6 @@ func TestKilledDuringTheCommand(t *testing.T) {
 				w.kill(c)
 			}
 			w.resumes(`"by":"reconcile"`, `"result":"held"`)
-			if told := strings.Contains(w.said, "c_2 pay still runs in its wrapper, for "); told != (when == "ends after") {
-				t.Errorf("who waits is told so: %v\n%s", told, w.said)
-			}
 			w.over(wrapper, 1)
 		})
 	}
@@ -340,6 +347,7 @@ func TestKilledDuringTheCommand(t *testing.T) {
 
 // A command has no more time because pawl is dead, even if it is stubborn.
 func TestKilledAndLate(t *testing.T) {
+	t.Parallel()
 	check.SkipShort(t, "it takes the five seconds between SIGTERM and SIGKILL: -short")
 	w := watch(t, "stubborn", "3s")
 	c, wrapper := w.paying()
@@ -354,6 +362,7 @@ func TestKilledAndLate(t *testing.T) {
 
 // With the wrapper gone as well nobody can tell, and nothing runs on.
 func TestWrapperKilledToo(t *testing.T) {
+	t.Parallel()
 	check.SkipShort(t, "who kills whom is the same under the race detector: -short")
 	w := watch(t, "hold", "20s")
 	c, wrapper := w.paying()
@@ -380,6 +389,7 @@ func TestWrapperKilledToo(t *testing.T) {
 // Nothing is left of a run that nobody disturbs, nor of a command that is told
 // to end twice.
 func TestNothingIsLeft(t *testing.T) {
+	t.Parallel()
 	w := watch(t, "stubborn", "20s")
 	c, wrapper := w.paying()
 	w.release("paid.txt")

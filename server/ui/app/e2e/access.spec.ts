@@ -75,6 +75,7 @@ test("by keys alone: find a run, read it, approve it, see what came of it", asyn
   await page.keyboard.press("/");
   await page.keyboard.type("by=keys");
   await page.keyboard.press("Escape"); // leaves the field
+  await expect(page.locator(".list tbody tr")).toHaveCount(1); // no row is chosen while they change
   await page.keyboard.press("k");
   await page.keyboard.press("Enter");
   await expect(page).toHaveURL(new RegExp(run));
