@@ -11,6 +11,7 @@ import (
 	"github.com/pawl-run/pawl/stop"
 	"github.com/pawl-run/pawl/team"
 	"github.com/pawl-run/pawl/tool"
+	"github.com/pawl-run/pawl/tool/agentsmd"
 	"github.com/pawl-run/pawl/tool/skill"
 	"github.com/pawl-run/pawl/window"
 )
@@ -62,6 +63,7 @@ func (s *Spec) assemble(r *Registry, caller pawl.Model, all *crew) (pawl.Agent, 
 	if s.Context != nil {
 		a.Prompt += window.Pin(s.Context.Pins...)
 	}
+	a = s.notes.On(a)
 	s.policies(&a)
 	if s.Observe != nil {
 		a.Observer = s.command(s.Observe.Command).observe
@@ -117,7 +119,7 @@ func (s *Spec) core(tools []pawl.Tool) []string {
 	core := append([]string{}, s.ToolSearch.Core...)
 	for _, t := range tools {
 		info := t.Info()
-		if info.Name == approval.PlanTool || team.IsBoardTool(info) || strings.HasPrefix(info.Name, "handoff_to_") ||
+		if info.Name == approval.PlanTool || info.Name == agentsmd.ToolName || team.IsBoardTool(info) || strings.HasPrefix(info.Name, "handoff_to_") ||
 			s.reads != nil && info.Name == s.reads.Info().Name {
 			core = append(core, info.Name)
 		}

@@ -104,7 +104,7 @@ func (s *Spec) inner(file *node, path, what string, team map[string]*Spec) *Spec
 	if !filepath.IsAbs(shown) {
 		shown = filepath.Join(filepath.Dir(s.path), shown)
 	}
-	o := Options{Registry: s.opt.Registry, dir: filepath.Dir(path)}
+	o := Options{Registry: s.opt.Registry, Trusted: s.opt.Trusted, dir: filepath.Dir(path)}
 	o.family = &family{s.family.files, s.family.known, append(slices.Clip(s.family.trail), path), team}
 	o.around = absolute(s.cage, s.dir)
 	sub, problems := parse(shown, []byte(document), &o)

@@ -3,10 +3,13 @@ package spec
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/pawl-run/pawl/tool"
+	"github.com/pawl-run/pawl/tool/agentsmd"
 )
 
 // record is the content of [pawl.Agent].Source for a spec: enough to create the
@@ -33,6 +36,9 @@ func (s *Spec) record(r *Registry) string {
 		if abs, err := filepath.Abs(*path); err == nil && *path != "" {
 			*path = abs
 		}
+	}
+	if !slices.ContainsFunc(slices.Collect(maps.Keys(rec.Files)), func(file string) bool { return filepath.Base(file) == agentsmd.File }) {
+		rec.Trusted = nil
 	}
 	rec.Model = ""
 	if name, dir := s.modelName(r); dir == "" || s.Demo(r) { // the document does not name it

@@ -58,6 +58,9 @@ type Registry struct {
 	// MCP connects to the MCP servers that specs name; nil: specs may name
 	// none.
 	MCP Connector
+	// Trusted are directories, with those below them, whose AGENTS.md is part of the prompt
+	// of agents with instructions: agents.md. Of any other it is untrusted text.
+	Trusted []string
 	// Now returns the time for judging the age of the model sheet. Nil is
 	// [time.Now].
 	Now func() time.Time

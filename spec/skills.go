@@ -8,6 +8,7 @@ import (
 
 	"github.com/pawl-run/pawl/internal/beneath"
 	"github.com/pawl-run/pawl/internal/expr"
+	"github.com/pawl-run/pawl/tool/agentsmd"
 	"github.com/pawl-run/pawl/tool/skill"
 )
 
@@ -160,3 +161,28 @@ func readSkill(path, dir, content string) (one skill.Skill, problems Problems) {
 	}
 	return one, d.problems.sorted()
 }
+
+// readNotes reads the AGENTS.md of the working directory. A run that is resumed has the text of its
+// beginning.
+func (s *Spec) readNotes() {
+	if s.Instructions == "" {
+		return
+	}
+	path := filepath.Join(s.dir, agentsmd.File)
+	if text, ok := s.family.files[path]; ok || s.family.known {
+		if ok {
+			s.notes = (&agentsmd.Notes{Dir: s.dir, Text: text}).Trust(s.opt.Trusted)
+		}
+		return
+	}
+	notes, err := agentsmd.Read(s.dir)
+	if err != nil {
+		s.doc.problem(s.at("instructions"), "%v", withoutPath(err))
+	}
+	if s.notes = notes.Trust(s.opt.Trusted); notes != nil {
+		s.family.files[path] = notes.Text
+	}
+}
+
+// Notes returns the AGENTS.md that the agent has; nil: none.
+func (s *Spec) Notes() *agentsmd.Notes { return s.notes }

@@ -6,11 +6,13 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/budget"
 	"github.com/pawl-run/pawl/tool"
+	"github.com/pawl-run/pawl/tool/agentsmd"
 	"github.com/pawl-run/pawl/tool/skill"
 )
 
@@ -35,7 +37,8 @@ type Spec struct {
 	gates      []gate
 	cage       *tool.Cage // its own within the one around it
 	skills     []skill.Skill
-	reads      pawl.Tool     // reads the skills
+	reads      pawl.Tool // reads the skills
+	notes      *agentsmd.Notes
 	registered []pawl.Policy // policies of the program
 
 	family    *family
@@ -72,6 +75,9 @@ type Options struct {
 	// document.
 	Workflows string `json:"workflows,omitempty"`
 
+	// Trusted adds to those of the Registry. [Load] adds the directory of the spec.
+	Trusted []string `json:"trusted,omitempty"`
+
 	dir    string     // the spec's directory; empty: the name's
 	family *family    // of the spec whose agent it is; nil: its own
 	around *tool.Cage // the cage around it, with whole paths; nil: none
@@ -87,7 +93,14 @@ func Load(path string, o *Options) (*Spec, error) {
 	if err != nil {
 		return nil, fmt.Errorf("spec: %w", err)
 	}
-	return Parse(path, data, o)
+	own := Options{}
+	if o != nil {
+		own = *o
+	}
+	if dir, err := filepath.Abs(filepath.Dir(path)); err == nil { // those who run a spec trust what is beside it
+		own.Trusted = append(slices.Clip(own.Trusted), dir)
+	}
+	return Parse(path, data, &own)
 }
 
 // readSome reads a file up to just above the largest size of a spec.
@@ -136,6 +149,9 @@ func parse(name string, data []byte, o *Options) (*Spec, Problems) {
 	}
 	if s.family == nil {
 		s.family = &family{files: map[string]string{}}
+		if o.Registry != nil {
+			s.opt.Trusted = append(slices.Clip(s.opt.Trusted), o.Registry.Trusted...)
+		}
 	}
 	if s.family.trail == nil {
 		s.family.trail = []string{filepath.Join(s.base, filepath.Base(name))}
@@ -195,6 +211,7 @@ func (s *Spec) read() {
 	s.checkFetch()
 	s.readTools()
 	s.readSkills()
+	s.readNotes()
 	s.readHandoffs()
 	s.readGates()
 	s.readPolicies()

@@ -22,7 +22,7 @@ func (s *Spec) guarded() bool { return s.Guard.DataFlow == "true" || s.Guard.Dat
 
 // taints reports whether a tool returns untrusted text.
 func (s *Spec) taints() bool {
-	return slices.ContainsFunc(s.entries, func(e entry) bool {
+	return s.notes != nil && !s.notes.Trusted || slices.ContainsFunc(s.entries, func(e entry) bool {
 		return e.tool != nil && cmp.Or(e.trust, e.tool.Info().Trust) == pawl.Untrusted
 	}) || slices.ContainsFunc(s.servers, MCPServer.untrusted) || slices.ContainsFunc(s.members, (*Spec).taints) // the guard also applies to these
 }

@@ -57,6 +57,7 @@ type agentSpec struct {
 	Builtins       bool                     `json:"builtins,omitempty" about:"offer '__complete__', '__pause_for_human__', '__store_memory__', '__retrieve_memory__' and '__log_progress__'"`
 	Parallel       bool                     `json:"parallel,omitempty" usual:"true" about:"run the calls of one reply at the same time"`
 	MaxParallel    int                      `json:"max_parallel,omitempty" such:"10" usual:"10 commands, requests and MCP calls, and 256 others" about:"[calls at once](tools.md#calls-at-once) in a run"`
+	Instructions   string                   `json:"instructions,omitempty" enum:"agents.md" about:"[AGENTS.md](chat.md#agentsmd) of 'dir' is part of the prompt; of a directory that is not trusted, a tool reads it as untrusted text"`
 	Trace          bool                     `json:"trace,omitempty" about:"add the [reasoning trace](#the-reasoning-trace) to the result"`
 	Skills         []string                 `json:"skills,omitempty" such:"[./skills]" about:"[skills](#skills), or directories of them, relative to the spec's directory"`
 	Stop           string                   `json:"stop,omitempty" format:"condition" such:"iterations >= 10" about:"ends the run when it holds, in addition to a complete answer"`

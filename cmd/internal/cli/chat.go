@@ -47,6 +47,7 @@ commands.`
 var chatAgent = defaultAgent{
 	Tools: append(readTools[:len(readTools):len(readTools)], "write_file", "edit_file", "run_command"),
 	Gates: []string{"write_file", "edit_file", "run_command"},
+	Notes: true,
 }
 
 // threadPrefix is what the thread of a conversation begins with.

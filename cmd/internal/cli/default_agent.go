@@ -21,6 +21,7 @@ type defaultAgent struct {
 	Output string   // JSON Schema of the answer; empty: text
 	File   string   // of Output, for problems with it
 	Gates  []string // tools whose calls a person approves
+	Notes  bool     // it has the AGENTS.md of the directory
 }
 
 const defaultPrompt = "You are a helpful assistant in a terminal. Answer the question directly and briefly, in Markdown where it helps. " +
@@ -43,6 +44,9 @@ func (a *app) defaultAgent(ctx context.Context, name string, d *driving, set set
 	}
 	if o.Gates != nil {
 		document["approvals"] = map[string]any{"gates": o.Gates}
+	}
+	if o.Notes {
+		document["instructions"] = "agents.md"
 	}
 	raw, err := json.Marshal(document)
 	if err != nil {

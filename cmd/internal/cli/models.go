@@ -43,6 +43,7 @@ func (a *app) registry() *spec.Registry {
 
 func (a *app) models() *spec.Registry {
 	r := &spec.Registry{
+		Trusted: a.trusted(),
 		Default: unfiled(a.getenv("PAWL_MODEL")),
 		MCP:     a.connect,
 		Wire:    a.wired,

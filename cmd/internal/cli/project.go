@@ -26,6 +26,7 @@ import (
 	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/spec"
 	"github.com/pawl-run/pawl/stop"
+	"github.com/pawl-run/pawl/tool/agentsmd"
 	"github.com/pawl-run/pawl/workspace"
 )
 
@@ -52,6 +53,7 @@ type inProject struct {
 	test  []string
 	state string // the directory for copies
 	stop  pawl.Condition
+	notes *agentsmd.Notes
 }
 
 // read checks the flags and the project's directory.
@@ -60,6 +62,9 @@ func (p *projecting) read(a *app, dir string) (in inProject, err error) {
 		return in, err
 	}
 	in.state = a.fixState(dir)
+	if in.notes, err = a.notes(dir); err != nil {
+		return in, err
+	}
 	if in.settings, err = p.settings(); err != nil {
 		return in, err
 	}
@@ -190,7 +195,7 @@ func (con *console) printOutcome(r pawl.Result, out testfix.Outcome, applied boo
 
 // work is the agent with what to do before and after its run.
 func (o *openCopy) work(a *app, condition pawl.Condition) *work {
-	agent := o.Agent()
+	agent := o.again.Notes.On(o.Agent())
 	agent.Stop = condition
 	agent.Source = withMembers(agent.Source, o.again)
 	return &work{
@@ -236,7 +241,7 @@ func (p *projecting) drive(ctx context.Context, a *app, in inProject, name strin
 		if err := a.check(ctx, made); err != nil {
 			return 0, unlessStopped(ctx, errors.Join(err, made.Close()))
 		}
-		o := &openCopy{blueprint: made, again: runAgain{Model: name, DryRun: p.dryRun, Stop: p.driving.stop}}
+		o := &openCopy{blueprint: made, again: runAgain{Model: name, DryRun: p.dryRun, Stop: p.driving.stop, Notes: in.notes}}
 		o.from, _, err = copyOf(made.Agent().Source)
 		w := o.work(a, in.stop)
 		if err == nil {
@@ -285,6 +290,8 @@ type runAgain struct {
 	Model  string `json:"model"`
 	DryRun bool   `json:"dry_run"`
 	Stop   string `json:"stop,omitempty"` // a condition that replaces the agent's own
+
+	Notes *agentsmd.Notes `json:"notes,omitempty"` // the AGENTS.md of the project; nil: none
 }
 
 // reopenCopy opens the copy of an earlier process again.
@@ -306,7 +313,7 @@ func reopenCopy(a *app, from inCopy, s *pawl.State, r remake) (*work, error) {
 		return nil, err
 	}
 	if r.declared { // the copy is removed once a run has succeeded
-		agent := from.recorded(model, s.Limits())
+		agent := again.Notes.On(from.recorded(model, s.Limits()))
 		agent.Stop = condition
 		return &work{agent: agent, drop: func() {}}, nil
 	}

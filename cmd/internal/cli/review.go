@@ -16,6 +16,7 @@ import (
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/fix/review"
 	"github.com/pawl-run/pawl/internal/display"
+	"github.com/pawl-run/pawl/tool/agentsmd"
 )
 
 // reviewing holds the options of pawl review.
@@ -100,7 +101,11 @@ func reviewChange(ctx context.Context, a *app, v *reviewing, what, dir string) (
 		}
 		return printReview(a, source.Report(nil), v.format)
 	}
-	agent, err := under(set.policy, reviewAgent(source, model, set.limits, v.format))
+	shown := printing{Format: v.format}
+	if shown.Notes, err = a.notes(dir); err != nil {
+		return 0, err
+	}
+	agent, err := under(set.policy, reviewAgent(source, model, set.limits, shown))
 	if err != nil {
 		return 0, err
 	}
@@ -119,14 +124,16 @@ func unlessStopped(ctx context.Context, err error) error {
 	return refused(err)
 }
 
-// printing is how a review is printed. It is stored in the agent's source.
+// printing is how a review is printed, and the AGENTS.md of its project; nil: none. It is stored in the
+// agent's source.
 type printing struct {
-	Format string `json:"format"`
+	Format string          `json:"format"`
+	Notes  *agentsmd.Notes `json:"notes,omitempty"`
 }
 
-func reviewAgent(source review.Source, model pawl.Model, limits pawl.Limits, format string) pawl.Agent {
-	agent := review.Agent(source, model, limits)
-	agent.Source = withMembers(agent.Source, printing{format})
+func reviewAgent(source review.Source, model pawl.Model, limits pawl.Limits, p printing) pawl.Agent {
+	agent := p.Notes.On(review.Agent(source, model, limits))
+	agent.Source = withMembers(agent.Source, p)
 	return agent
 }
 
@@ -156,7 +163,7 @@ func reopenReview(a *app, source review.Source, s *pawl.State, r remake) (*work,
 	if err != nil {
 		return nil, err
 	}
-	return reviewWork(a, source, reviewAgent(source, model, s.Limits(), p.Format), p.Format), nil
+	return reviewWork(a, source, reviewAgent(source, model, s.Limits(), p), p.Format), nil
 }
 
 // concludeReview prints what a run found.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/pawl-run/pawl/internal/wire"
 	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/spec"
+	"github.com/pawl-run/pawl/tool/agentsmd"
 	"github.com/pawl-run/pawl/workflow"
 )
 
@@ -163,6 +165,31 @@ func (con *console) warn(s *spec.Spec, r *spec.Registry) {
 	for _, p := range flagged(s.Warnings(r)) {
 		con.sayf("pawl: warning: %v", p)
 	}
+	con.sayNotes(s.Notes())
+}
+
+// sayNotes says that an AGENTS.md is read, and whether it is trusted.
+func (con *console) sayNotes(n *agentsmd.Notes) {
+	if n != nil && !con.quiet {
+		con.sayf("%v", n)
+	}
+}
+
+// trusted are the directories whose AGENTS.md is trusted.
+func (env *environment) trusted() []string { return filepath.SplitList(env.getenv("PAWL_TRUST")) }
+
+// notes reads the AGENTS.md of a project.
+func (a *app) notes(dir string) (*agentsmd.Notes, error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	n, err := agentsmd.Read(abs)
+	if err != nil {
+		return nil, refused(err)
+	}
+	a.sayNotes(n.Trust(a.trusted()))
+	return n, nil
 }
 
 // input is the run's input: an argument, standard input, or else the spec's.
