@@ -95,8 +95,12 @@ func Connect(ctx context.Context, name string, t Transport, o *Options) (*Server
 		return nil, err
 	}
 	s.now = l
-	if s.tools, err = s.offer(l.all); err != nil {
+	reads := s.reader(l)
+	if s.tools, err = s.offer(l.all, reads != nil); err != nil {
 		return nil, errors.Join(err, s.Close())
+	}
+	if reads != nil {
+		s.tools = append(s.tools, reads)
 	}
 	return s, nil
 }
@@ -128,8 +132,8 @@ func (s *Server) Close() error {
 	return nil
 }
 
-// offer makes tools of definitions.
-func (s *Server) offer(all []definition) (tools []pawl.Tool, err error) {
+// offer makes tools of definitions. reads says that the server gets the tool that reads resources, too.
+func (s *Server) offer(all []definition, reads bool) (tools []pawl.Tool, err error) {
 	note := func(format string, args ...any) {
 		s.notes = append(s.notes, visible(s.wrong(fmt.Errorf(format, args...)).Error()))
 	}
@@ -155,7 +159,7 @@ func (s *Server) offer(all []definition) (tools []pawl.Tool, err error) {
 	}
 	var errs []error
 	for _, name := range s.opt.Allow {
-		if !slices.ContainsFunc(all, func(d definition) bool { return d.name == name }) {
+		if !slices.ContainsFunc(all, func(d definition) bool { return d.name == name }) && !(reads && name == resourceTool) {
 			errs = append(errs, s.wrong(fmt.Errorf("it has no tool %q; it has %s", name, listed(all))))
 		}
 	}

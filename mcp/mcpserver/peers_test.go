@@ -128,6 +128,9 @@ func TestEverythingServer(t *testing.T) {
 		{"get-structured-content", `{"location":"New York"}`, `"conditions":`},
 		{"get-resource-reference", `{"resourceType":"Text","resourceId":1}`, `demo://resource`},
 		{"echo", `{"message":1}`, `error: `},
+		{"read_resource", `{}`, `demo://resource/dynamic/text/{resourceId}`},
+		{"read_resource", `{"uri":"demo://resource/dynamic/text/7"}`, `Resource 7`},
+		{"read_resource", `{"uri":"demo://nowhere"}`, `error: the server refused`},
 	} {
 		if got, _ := use(t, s, tt.tool, tt.args); !strings.Contains(got, tt.want) {
 			t.Errorf("%s: %s", tt.tool, got)
@@ -135,6 +138,18 @@ func TestEverythingServer(t *testing.T) {
 	}
 	_, err := pawl.NewMachine(pawl.Agent{Name: "a", Model: pawl.ModelFunc(nil), Tools: s.Tools()})
 	must(t, err)
+	prompts, err := s.Prompts(t.Context())
+	must(t, err)
+	if !strings.Contains(fmt.Sprint(prompts), "args-prompt") {
+		t.Error(prompts)
+	}
+	text, err := s.Prompt(t.Context(), "args-prompt", map[string]string{"city": "Bern"})
+	must(t, err)
+	files, err := s.Read(t.Context(), "demo://resource/dynamic/text/7")
+	must(t, err)
+	if !strings.Contains(text, "Bern") || len(files) != 1 || !strings.Contains(string(files[0].Data), "Resource 7") {
+		t.Errorf("%q %v", text, files)
+	}
 }
 
 func TestFilesystemServer(t *testing.T) {
@@ -219,6 +234,15 @@ func TestInspector(t *testing.T) {
 		t.Error(got)
 	}
 	if got := inspect("--method", "tools/call", "--tool-name", "clerk", "--tool-arg", "input=work"); !strings.Contains(got, "worked") {
+		t.Error(got)
+	}
+	if got := inspect("--method", "resources/list"); !strings.Contains(got, `"uri": "pawl://runs"`) {
+		t.Error(got)
+	}
+	if got := inspect("--method", "resources/templates/list"); !strings.Contains(got, `pawl://runs/{run}`) {
+		t.Error(got)
+	}
+	if got := inspect("--method", "prompts/get", "--prompt-name", "clerk", "--prompt-args", "input=sort the mail"); !strings.Contains(got, "sort the mail") {
 		t.Error(got)
 	}
 }

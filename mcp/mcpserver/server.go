@@ -72,7 +72,7 @@ func New(e *engine.Engine, journal pawl.Journal, agent pawl.Agent, o *Options) (
 	s.life, s.end = context.WithCancel(context.Background())
 	s.kit = sdk.NewServer(&sdk.Implementation{Name: "pawl/" + agent.Name, Version: version}, &sdk.ServerOptions{
 		Instructions: agent.Description,
-		Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}}, // the tools never change
+		Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}, Resources: &sdk.ResourceCapabilities{}, Prompts: &sdk.PromptCapabilities{}}, // they never change
 	})
 	_, taken, ok := m.Tool(agent.Name)
 	if ok {
@@ -94,6 +94,7 @@ func New(e *engine.Engine, journal pawl.Journal, agent pawl.Agent, o *Options) (
 	s.kit.AddTool(&sdk.Tool{Name: agent.Name, Description: about, InputSchema: json.RawMessage(
 		`{"type":"object","properties":{"input":{"type":"string","minLength":1,"description":"the task"}},"required":["input"],"additionalProperties":false}`)},
 		s.ask)
+	s.addResources(about)
 	return s, nil
 }
 

@@ -117,7 +117,9 @@ type talk struct {
 	effort string      // replaces the agent's; empty: its own
 	plan   bool        // the next message is to be planned first
 	files  []pawl.File // attached to the next message
-	built  string      // what agent was made for
+	// foreign says that a server that is not trusted wrote the next message.
+	foreign bool
+	built   string // what agent was made for
 	settings
 
 	view    *answerView // of the run that is driven; guarded by a.mu

@@ -21,7 +21,8 @@ var slash = regexp.MustCompile(`^/[a-zA-Z?]+(\s|$)`)
 // chatCommands are the commands of a conversation and what they do.
 var chatCommands = [][2]string{
 	{"/plan", "plan the next message first: only tools that read run until you approve the plan; again: do not"},
-	{"/attach FILE", "attach a picture, a PDF, a sound or a text to the next message"},
+	{"/attach FILE", "attach a picture, a PDF, a sound or a text, or SERVER:URI of an MCP server, to the next message"},
+	{"/prompt [SERVER:NAME [ARG=VALUE…]]", "list the prompts of MCP servers, or send one"},
 	{"/undo", "go on from before the last message; nothing is deleted"},
 	{"/cost", "show what the conversation and the last answer cost"},
 	{"/model [NAME] [EFFORT]", "show the model, or use another one or another effort from now on"},
@@ -31,7 +32,7 @@ var chatCommands = [][2]string{
 
 // command does what a line that begins with a slash says. leave: it is to leave.
 func (t *talk) command(ctx context.Context, words []string) (leave bool, err error) {
-	if len(words) > 1 && words[0] != "/model" && words[0] != "/attach" {
+	if len(words) > 1 && !slices.Contains([]string{"/model", "/attach", "/prompt"}, words[0]) {
 		return false, misuse("%s takes nothing; write the message in a line of its own", words[0])
 	}
 	switch words[0] {
@@ -51,12 +52,14 @@ func (t *talk) command(ctx context.Context, words []string) (leave bool, err err
 		if len(words) == 1 {
 			return false, misuse("/attach takes the name of a file")
 		}
-		files, err := attached([]string{strings.Join(words[1:], " ")})
+		files, err := t.a.attached(ctx, []string{strings.Join(words[1:], " ")})
 		if err == nil {
 			t.files = append(t.files, files...)
 			t.a.sayf("the next message has %s", counted(len(t.files), "file"))
 		}
 		return false, err
+	case "/prompt":
+		return false, t.prompt(ctx, words[1:])
 	case "/undo":
 		return false, t.undo(ctx)
 	case "/cost":
@@ -73,6 +76,56 @@ func (t *talk) command(ctx context.Context, words []string) (leave bool, err err
 		return true, nil
 	}
 	return false, misuse("there is no command %s; /help lists the commands", words[0])
+}
+
+// prompt lists the prompts of the MCP servers, or sends one as a message. A text of a server that is not
+// trusted is no person's.
+func (t *talk) prompt(ctx context.Context, words []string) error {
+	if len(words) == 0 {
+		return t.listPrompts(ctx)
+	}
+	s, name, ok := t.a.serverOf(words[0])
+	if !ok {
+		return misuse("%s names no prompt of a connected MCP server; /prompt lists them", words[0])
+	}
+	args := map[string]string{}
+	for _, word := range words[1:] {
+		key, value, is := strings.Cut(word, "=")
+		if !is {
+			return misuse("%s is no argument; write NAME=VALUE, without spaces", word)
+		}
+		args[key] = value
+	}
+	text, err := s.Prompt(ctx, name, args)
+	if err != nil {
+		return err
+	}
+	t.a.shade("%s", text)
+	t.foreign = !s.trusted
+	defer func() { t.foreign = false }()
+	return t.say(ctx, text)
+}
+
+func (t *talk) listPrompts(ctx context.Context) error {
+	n := 0
+	for _, s := range t.a.servers {
+		prompts, err := s.Prompts(ctx)
+		if err != nil {
+			return err
+		}
+		for _, p := range prompts {
+			n++
+			line := "/prompt " + s.Name() + ":" + p.Name
+			for _, a := range p.Arguments {
+				line += " " + a + "=…"
+			}
+			t.a.sayf("%s  %s", line, p.Description)
+		}
+	}
+	if n == 0 {
+		t.a.sayf("no connected MCP server has prompts")
+	}
+	return nil
 }
 
 // undo goes on from before the last exchange, in a thread that branches off there.

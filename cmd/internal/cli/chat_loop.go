@@ -140,7 +140,7 @@ func (t *talk) say(ctx context.Context, text string) error {
 	if err := t.build(ctx); err != nil {
 		return err
 	}
-	o := &engine.StartOptions{Thread: t.thread, After: t.branch, Files: t.files}
+	o := &engine.StartOptions{Thread: t.thread, After: t.branch, Files: t.files, Untrusted: t.foreign}
 	t.files = nil // also if they cannot be sent
 	err := t.drive(ctx, t.agent, t.most, 0, func(ctx context.Context) (*engine.Handle, error) {
 		return t.a.engine(t.j, t.d, t.agent).Start(ctx, t.agent, text, o)

@@ -34,6 +34,7 @@ type app struct {
 
 	code       int             // of the command that ran
 	ends       []func() error  // close the connections to MCP servers
+	servers    []mcpServer     // those
 	deliveries []chan struct{} // each closed when the webhooks of a run are done
 
 	mu       sync.Mutex

@@ -23,6 +23,8 @@ type driving struct {
 	label  []string
 	events string
 
+	resources []string // of MCP servers, and files, to attach
+
 	tools     string
 	workflows string
 

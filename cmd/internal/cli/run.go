@@ -35,10 +35,17 @@ func runCommand(a *app) *cobra.Command {
 				return code, err
 			}
 			var err error
-			if o.Files, err = attached(attach); err != nil {
+			local := attach
+			if d.resources = nil; slices.ContainsFunc(attach, isResource) {
+				local, d.resources = nil, attach // in their order, when the servers are connected
+			}
+			if o.Files, err = attached(local); err != nil {
 				return 0, ofAttach(err)
 			}
-			if a.server != "" {
+			switch {
+			case a.server != "" && d.resources != nil:
+				return 0, misuse("--attach: a resource is read where the MCP server is; leave out --server")
+			case a.server != "":
 				return runRemote(ctx, a, d, args[0], args[1:], &o, queue)
 			}
 			code, err := runSpec(ctx, a, d, args[0], args[1:], &o, c.Flags().Changed("thread"), queue || on != "", on)
@@ -79,6 +86,11 @@ func runSpec(ctx context.Context, a *app, d *driving, file string, rest []string
 	agent, err := a.agentOf(ctx, s, registry)
 	if err != nil {
 		return 0, err
+	}
+	if d.resources != nil {
+		if o.Files, err = a.attached(ctx, d.resources); err != nil {
+			return 0, err
+		}
 	}
 	input := s.Input.Text
 	if len(o.Files) == 0 {
@@ -210,7 +222,7 @@ func (con *console) input(ctx context.Context, args []string, otherwise string) 
 	return text, nil
 }
 
-const attachHelp = "attach `FILE` to the input: a picture, a PDF, a sound, or text; may be repeated"
+const attachHelp = "attach `FILE` to the input: a picture, a PDF, a sound, or text, or SERVER:URI of an MCP server; may be repeated"
 
 // ofAttach names the flag of a file that cannot be attached.
 func ofAttach(err error) error {

@@ -3,10 +3,14 @@ package cli
 import (
 	"context"
 	"encoding/base64"
+	"errors"
 	"net/http"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/mcp"
 	"github.com/pawl-run/pawl/spec"
 )
@@ -28,7 +32,50 @@ func (a *app) disconnect() {
 	for _, end := range a.ends {
 		_ = end()
 	}
-	a.ends = nil
+	a.ends, a.servers = nil, nil
+}
+
+// mcpServer is a connected server.
+type mcpServer struct {
+	*mcp.Server
+
+	trusted bool
+}
+
+// serverOf finds the connected server that a text such as files:file:///x or files:greet begins with.
+func (a *app) serverOf(text string) (s mcpServer, rest string, ok bool) {
+	name, rest, cut := strings.Cut(text, ":")
+	i := slices.IndexFunc(a.servers, func(s mcpServer) bool { return s.Name() == name })
+	if !cut || i < 0 {
+		return s, "", false
+	}
+	return a.servers[i], rest, true
+}
+
+// isResource tells SERVER:URI, which --attach takes, from a file.
+var isResource = regexp.MustCompile(`^[a-zA-Z0-9_-]+:[a-zA-Z][a-zA-Z0-9+.-]*:`).MatchString
+
+// attached reads files, and the resources of connected MCP servers, to attach.
+func (a *app) attached(ctx context.Context, names []string) (files []pawl.File, err error) {
+	for _, name := range names {
+		s, uri, ok := a.serverOf(name)
+		var more []pawl.File
+		switch {
+		case ok:
+			if more, err = s.Read(ctx, uri); err != nil {
+				err = &engine.FileError{File: name, Err: err}
+			}
+		case isResource(name):
+			err = &engine.FileError{File: name, Err: errors.New("the spec names no such MCP server")}
+		default:
+			more, err = attached([]string{name})
+		}
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, more...)
+	}
+	return files, nil
 }
 
 // connect connects to an MCP server. It prints the command before it starts it, since
@@ -55,6 +102,7 @@ func (a *app) connect(ctx context.Context, s spec.MCPServer) ([]pawl.Tool, func(
 	if err != nil {
 		return nil, nil, err
 	}
+	a.servers = append(a.servers, mcpServer{server, s.Trusted})
 	for _, line := range server.Notes() {
 		if !a.quiet {
 			a.sayf("%s", line)
