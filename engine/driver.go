@@ -58,12 +58,11 @@ func (e *Engine) newDriver(m *pawl.Machine, l pawl.Lease) *driver {
 // policy, a metric, a filter), the run ends as failed and names that code. The other runs
 // of the process go on.
 func (d *driver) run(left *effect) {
-	shift, returned := new(shift), false
-	d.effects.shift = shift
+	shift, returned := d.effects.shift.Load(), false
 	var err error
 	defer func() {
 		switch p := recover(); {
-		case shift.over: // another goroutine drives the run
+		case d.effects.shift.Load() != shift: // another goroutine drives the run
 		case p != nil:
 			d.finish(d.panicked(usercode.PanicOf(p)))
 		case returned:

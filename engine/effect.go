@@ -106,25 +106,22 @@ func (cancelledError) Cancelled() bool { return true }
 // effects are the effects in progress of a run. One timer enforces their deadlines.
 type effects struct {
 	driver   *driver
-	shift    *shift // of the goroutine that drives the run
+	shift    atomic.Int32 // how often another goroutine went on to drive the run
 	mu       sync.Mutex
 	running  []*effect
 	clock    *time.Timer
 	armedFor time.Time // when the timer fires; zero: it is not set
 }
 
-// A shift is the time during which one goroutine drives the run. Only that goroutine uses it.
-type shift struct{ over bool }
-
 // perform performs an effect on the goroutine that drives the run, and records its result. If the
 // effect is abandoned, or ends the goroutine, another one records that and drives on. The error is
 // errLeft, and comes when the abandoned effect returns.
 func (s *effects) perform(e *effect) error {
-	shift, returned := s.shift, false
+	returned := false
 	s.start(e)
 	defer func() {
-		if shift.over = !returned; shift.over && s.remove(e) {
-			go s.driver.run(e)
+		if !returned && s.remove(e) {
+			s.handOver(e)
 		}
 	}()
 	e.work.perform(e.ctx)
@@ -133,6 +130,12 @@ func (s *effects) perform(e *effect) error {
 	}
 	e.work.record(&s.driver.rec, e.cut, false)
 	return nil
+}
+
+// handOver has another goroutine record an effect and drive on.
+func (s *effects) handOver(e *effect) {
+	s.shift.Add(1)
+	go s.driver.run(e)
 }
 
 // run performs an effect on a goroutine of its own, waits for it, and records its result.
@@ -238,7 +241,7 @@ func (s *effects) enforceDeadlines() {
 		default:
 			s.removeOne(e)
 			if e.abandoned = true; e.done == nil {
-				go s.driver.run(e)
+				s.handOver(e)
 			} else {
 				e.done <- e
 			}
