@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/pawl-run/pawl"
@@ -12,7 +13,8 @@ import (
 type feed struct {
 	mu       sync.Mutex
 	watchers []*watcher
-	last     uint64 // the last durable entry
+	last     uint64  // the last durable entry
+	said     []piece // of the reply that is being streamed, for watchers that begin during it
 	closed   bool
 
 	above *feed  // of the run that this one is a child of, which gets its pieces, too; nil: nobody does
@@ -88,6 +90,10 @@ func (f *feed) watch() *watcher {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	w.end = f.closed
+	for _, p := range f.said {
+		p.more = slices.Clip(p.more) // both grow
+		w.pieces = append(w.pieces, p)
+	}
 	f.watchers = append(f.watchers, w)
 	return w
 }
@@ -125,7 +131,7 @@ func (w *watcher) poke() {
 func (f *feed) news(last uint64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.last = last
+	f.last, f.said = last, nil
 	for _, w := range f.watchers {
 		w.news = true
 		w.poke()
@@ -147,6 +153,8 @@ func (f *feed) pass(p piece) {
 	defer f.mu.Unlock()
 	if p.at == 0 { // of another run
 		p.at = f.last
+	} else if n := len(f.said); n == 0 || !f.said[n-1].join(&p.first) {
+		f.said = append(f.said, p)
 	}
 	for _, w := range f.watchers {
 		if w.joins(&p) {

@@ -89,8 +89,8 @@ func (r *Handle) Wait(ctx context.Context) (pawl.Result, error) {
 // Breaking the loop stops watching, not the run. The sequence may be ranged over repeatedly
 // and concurrently.
 //
-// Pieces are in no journal: a range gets those that are streamed during it. With
-// StartOptions.Watch, the first range also gets earlier ones. Consecutive pieces may be
+// Pieces are in no journal: a range gets those of the reply that is being streamed, and later
+// ones. With StartOptions.Watch, the first range also gets earlier ones. Consecutive pieces may be
 // joined. A watcher that falls thousands of pieces behind loses the oldest; it never loses
 // a logged entry. With Options.Children, pieces of the replies of child runs come as well, as
 // entries whose Run is the child's.

@@ -19,6 +19,8 @@ func TestSearch(t *testing.T) {
 		{admin, "parcel", ours.Run + " " + first},
 		{admin, "PARC 47 where", first},
 		{admin, "hello", first}, // its answer
+		{admin, "payer 4711", ours.Run},
+		{admin, first[:20], first}, // as people paste it
 		{admin, "hunter2", ""},
 		{acme, "parcel", ours.Run},
 		{acme, "where", ""},

@@ -127,6 +127,8 @@ type follower struct {
 	stopped bool   // that entry ended the run
 	news    bool   // the current stream had an entry
 	gap     bool   // the previous stream had a gap
+	at      uint64 // the model call of the latest piece
+	said    int    // bytes of its text that were yielded
 	pause   time.Duration
 }
 
@@ -282,15 +284,33 @@ func (f *follower) check(k *call, response *http.Response) error {
 	return nil
 }
 
+// unsaid cuts from a piece of a reply what was yielded before a reconnect, after which the
+// server begins the reply again. It reports whether anything is left.
+func (f *follower) unsaid(at uint64, d *pawl.ModelDelta) bool {
+	if d.Text == "" || d.Agent != "" {
+		return true
+	}
+	if at != f.at || d.From > f.said {
+		f.at, f.said = at, d.From
+	}
+	d.Text, d.From = d.Text[min(f.said-d.From, len(d.Text)):], f.said
+	f.said += len(d.Text)
+	return d.Text != ""
+}
+
 // take yields the entry of a frame, unless it was yielded before.
 func (f *follower) take(frame frame, yield func(pawl.Entry, error) bool) error {
 	e, err := f.c.entry(f.run, frame.data)
 	if err != nil {
 		return &contentError{err}
 	}
-	_, piece := e.Event.(pawl.ModelDelta)
+	d, piece := e.Event.(pawl.ModelDelta)
 	switch {
 	case piece:
+		if !f.unsaid(e.At, &d) {
+			return nil
+		}
+		e.Event = d
 	case e.Seq == 0:
 		return &contentError{fmt.Errorf("run %s: the server sent a %s without a seq", f.run, e.Type())}
 	case e.Seq <= f.last:

@@ -4,6 +4,8 @@ import { defineConfig } from "vite";
 // so nothing here may depend on the machine that builds it.
 export default defineConfig({
   base: "/",
+  // Of marked only the lexer is used. The rest, which it sets up when it is loaded, is cut off.
+  plugins: [{ name: "lexer", transform: (code, id) => (id.includes("marked.esm") ? code.replace(/var v=new ne;.*/s, "export{w as Lexer};") : null) }],
   build: {
     outDir: "../dist",
     emptyOutDir: true,

@@ -25,8 +25,14 @@ test("axe finds nothing on any page, light and dark", async ({ page, pawl }) => 
   await expect(page.getByRole("heading", { name: "Log in" })).toBeVisible();
   await both("login");
   await pawl.login(page);
-  await expect(page.locator(".waits li").first()).toBeVisible();
+  await expect(page.locator(".list tbody tr").first()).toBeVisible();
   await both("runs");
+  await page.getByRole("link", { name: /^Waiting/ }).click();
+  await expect(page.getByRole("heading", { name: "Waiting", exact: true })).toBeVisible();
+  await expect(page.locator(".list tbody tr", { hasText: run })).toContainText("The weekend is coming."); // its input
+  await expect(page.locator(".list tbody tr", { hasText: run }).locator("td").last()).toContainText("23 h 59 min"); // is left
+  await both("waiting", ["light"]);
+  await page.getByRole("link", { name: "Runs", exact: true }).click();
   const second = await pawl.start("desk");
   await expect(page.locator(".list tbody tr", { hasText: second.run })).toBeVisible();
   await page.getByLabel("Select all runs shown").check();
@@ -42,17 +48,27 @@ test("axe finds nothing on any page, light and dark", async ({ page, pawl }) => 
   await page.goto(`${pawl.address}/#/decisions`);
   await expect(page.locator(".decided[data-loaded]")).toBeVisible();
   await both("decisions", ["light"]);
+  await page.getByRole("link", { name: "Agents", exact: true }).click();
+  await expect(page.locator(".agents tbody tr", { hasText: "restock" })).toContainText("count_stock");
+  await both("agents", ["light"]);
   await page.goto(pawl.link());
   await expect(page.locator(".list")).toBeVisible();
   await page.keyboard.press("n");
   await expect(page.locator("dialog[open]")).toBeVisible();
   await both("start");
   await page.keyboard.press("Escape");
+  const places = new Set<string>(); // of the tabs, which stay where they are
   for (const tab of ["conversation", "timeline", "requests", "charts", "stop", "causes", "explain", "agent", "log"]) {
     await page.goto(pawl.link(run, tab));
     await expect(page.locator(".run[data-loaded]")).toBeVisible();
+    places.add(JSON.stringify(await page.locator(".tabs a").evaluateAll((all) => all.map((a) => a.getBoundingClientRect().x))));
+    expect([...places]).toHaveLength(1);
     if (tab === "requests") await expect(page.locator(".difflines, .blocks").first()).toBeVisible();
     if (tab === "explain") await expect(page.locator(".decisions")).toBeVisible();
+    if (tab === "timeline") { // no label of its axis is on another
+      const labels = await page.locator(".scale .track > *").evaluateAll((all) => all.map((e) => e.getBoundingClientRect()).sort((a, b) => a.x - b.x).map((b) => [b.left, b.right]));
+      for (let i = 1; i < labels.length; i++) expect(labels[i][0]).toBeGreaterThanOrEqual(labels[i - 1][1]);
+    }
     if (tab === "timeline" || tab === "log") {
       await page.keyboard.press("End");
       await expect(page.locator("aside.detail")).toBeVisible();
@@ -64,8 +80,16 @@ test("axe finds nothing on any page, light and dark", async ({ page, pawl }) => 
   await both("keys");
   await page.keyboard.press("Escape");
   await page.keyboard.press("a");
-  await expect(page.locator("#args")).toBeVisible();
+  await page.getByRole("button", { name: "Edit the arguments" }).click();
+  await page.locator("#args").fill("{}");
+  await expect(page.locator(".sure")).toContainText("vendor");
   await both("approve");
+  await page.keyboard.press("Escape");
+  // A second call of a tool says how it differs from the one that was decided.
+  const paid = await pawl.start("cashier");
+  await pawl.api(`/v1/runs/${paid.run}/calls/${paid.pending[0].call}/approve?wait=true`, { by: "Ann" });
+  await page.goto(pawl.link(paid.run));
+  await expect(page.locator(".pending .basis")).toContainText(/Ann approved pay at .*eur: 12 → 80/);
 });
 
 test("by keys alone: find a run, read it, approve it, see what came of it", async ({ page, pawl }) => {
@@ -97,7 +121,7 @@ test("by keys alone: find a run, read it, approve it, see what came of it", asyn
   await page.keyboard.press("Escape");
   await expect(page.locator("#detail")).toBeHidden();
   await page.keyboard.press("a");
-  await expect(page.locator("#args")).toBeFocused();
+  await expect(page.getByRole("dialog")).toBeFocused(); // no key changes anything
   await page.keyboard.press("Control+Enter");
   await expect(page.locator(".summary .status")).toHaveText("success");
   await page.keyboard.press("7");
@@ -115,7 +139,7 @@ test("by keys alone: find a run, read it, approve it, see what came of it", asyn
 });
 
 test("a page opens at its top, and Back returns to the place", async ({ page, pawl }) => {
-  await page.setViewportSize({ width: 390, height: 844 });
+  await page.setViewportSize({ width: 375, height: 812 });
   await Promise.all(Array.from({ length: 25 }, () => pawl.api("/v1/runs", { agent: "picker" })));
   await pawl.login(page);
   const row = page.locator(".list tbody tr").nth(20).locator("a").first();
@@ -131,10 +155,11 @@ test("a page opens at its top, and Back returns to the place", async ({ page, pa
 });
 
 test("on a phone: nothing is wider than the page, and a call is denied", async ({ page, pawl, expected }) => {
-  await page.setViewportSize({ width: 390, height: 844 });
+  await page.setViewportSize({ width: 375, height: 812 });
   const { run } = await pawl.start("restock");
   await pawl.login(page);
-  await expect(page.locator(".waits li").first()).toBeVisible();
+  await expect(page.locator(".list tbody tr").first()).toBeInViewport();
+  await expect(page.getByRole("link", { name: "Agents", exact: true })).toBeInViewport();
   const fits = async () => expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
   await fits();
   await page.locator(".list tbody tr input").first().check();
@@ -147,9 +172,11 @@ test("on a phone: nothing is wider than the page, and a call is denied", async (
   await fits();
   const columns = (row: string) => page.locator(`.stats ${row} > *`).evaluateAll((all) => all.flatMap((e, i) => (e.checkVisibility() ? [i] : [])));
   expect(await columns("tbody tr:first-child")).toEqual(await columns("thead tr"));
-  await page.goto(`${pawl.address}/#/decisions`);
-  await expect(page.locator(".decided[data-loaded]")).toBeVisible();
-  await fits();
+  for (const other of ["decisions", "budgets", "agents"]) {
+    await page.goto(`${pawl.address}/#/${other}`);
+    await expect(page.locator(".compare[data-loaded]")).toBeVisible();
+    await fits();
+  }
   for (const tab of ["conversation", "requests", "charts", "stop", "causes", "explain", "agent", "log", "decisions", "timeline"]) {
     await page.goto(pawl.link(run, tab));
     await expect(page.locator(".run[data-loaded]")).toBeVisible();

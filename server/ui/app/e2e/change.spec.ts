@@ -81,6 +81,8 @@ test("call a tool by hand: the form, its gate, its log, and who did it", async (
   await expect(page.locator(".summary .status")).toHaveText("waits for approval");
   await expect(page.locator(".pending .tree")).toContainText("9007199254740993");
   await page.keyboard.press("a");
+  await expect(page.locator("dialog .tree")).toContainText("9007199254740993");
+  await page.getByRole("button", { name: "Edit the arguments" }).click();
   await expect(page.locator("#args")).toHaveValue(/9007199254740993/);
   await page.getByRole("button", { name: "Approve", exact: true }).click();
   await expect(page.locator(".summary .status")).toHaveText("success");

@@ -9,15 +9,15 @@ test("what the list shows is in its address, and a view keeps it", async ({ page
   const desk = await pawl.start("desk", { labels: { view: "mine" } });
   const shop = await pawl.start("restock", { labels: { view: "mine" } });
   await pawl.login(page);
-  await page.getByLabel("Filter").fill("view=mine");
+  await page.getByLabel("Search", { exact: true }).fill("view=mine");
   await expect(page.locator(rows)).toHaveCount(2);
   await expect(page.locator(rows, { hasText: shop.run })).toContainText("The weekend is coming.");
   await expect(page.locator(rows, { hasText: shop.run })).toContainText("Approve: place_order");
-  await page.getByLabel("Search", { exact: true }).fill("LAMP dar");
+  await page.getByLabel("Search", { exact: true }).fill("view=mine LAMP dar");
   await expect(page.locator(rows)).toHaveCount(1);
   await expect(page.locator(rows)).toContainText(desk.run);
   await page.getByLabel("Started", { exact: true }).selectOption("24h");
-  await expect(page).toHaveURL(/#\/\?q=LAMP\+dar&filter=view%3Dmine&time=24h$/);
+  await expect(page).toHaveURL(/#\/\?q=view%3Dmine\+LAMP\+dar&time=24h$/);
   await page.getByRole("button", { name: "Save this view…" }).click();
   await page.getByLabel("Name").fill("Lamps");
   await page.getByRole("button", { name: "Save", exact: true }).click();
@@ -25,13 +25,16 @@ test("what the list shows is in its address, and a view keeps it", async ({ page
   await expect(page.locator(rows, { hasText: shop.run })).toBeVisible();
   await page.getByRole("link", { name: "Failed today" }).click();
   await expect(page.locator(rows, { hasText: shop.run })).toHaveCount(0);
-  await page.getByRole("link", { name: "Waiting for me" }).click();
+  await page.getByRole("link", { name: /^Waiting/ }).click();
   await expect(page.locator(rows, { hasText: shop.run })).toBeVisible();
   await expect(page.locator(rows, { hasText: desk.run })).toBeVisible();
   await page.reload();
   await page.getByRole("link", { name: "Lamps" }).click();
   await expect(page.locator(rows)).toHaveCount(1);
-  await expect(page.getByLabel("Search", { exact: true })).toHaveValue("LAMP dar");
+  await expect(page.getByLabel("Search", { exact: true })).toHaveValue("view=mine LAMP dar");
+  await page.getByRole("button", { name: `Copy ${desk.run}` }).click(); // which does not open the run
+  await expect(page.getByRole("button", { name: "Copied" })).toBeVisible();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(desk.run);
   // Back from a run the list is as it was.
   await page.locator(rows).click();
   await expect(page.locator(".run[data-loaded]")).toBeVisible();
@@ -52,7 +55,7 @@ test("many runs are decided at once, and the outcome of each is shown", async ({
   const asks = [await pawl.start("restock", { labels: label }), await pawl.start("restock", { labels: label })];
   const desk = await pawl.start("desk", { labels: label });
   await pawl.login(page);
-  await page.getByLabel("Filter").fill("many=yes");
+  await page.getByLabel("Search", { exact: true }).fill("many=yes");
   await expect(page.locator(rows)).toHaveCount(3);
   await page.getByLabel("Select all runs shown").check();
   await page.getByRole("button", { name: "Approve 2…" }).click();
@@ -80,7 +83,7 @@ test("two runs side by side: where they part, what they cost, what they answered
   const b = await pawl.start("desk", { labels: { pair: "yes" } });
   await pawl.api(`/v1/runs/${a.run}/calls/${a.pending[0].call}/answer?wait=true`, { text: "Yes, it is." });
   await pawl.login(page);
-  await page.getByLabel("Filter").fill("pair=yes");
+  await page.getByLabel("Search", { exact: true }).fill("pair=yes");
   await expect(page.locator(rows)).toHaveCount(2);
   await page.getByLabel("Select all runs shown").check();
   await page.getByRole("link", { name: "Compare" }).click();
@@ -98,11 +101,14 @@ test("two runs side by side: where they part, what they cost, what they answered
 test("cost and outcome over time, by agent and by label", async ({ page, pawl }) => {
   await pawl.start("restock", { labels: { charted: "yes" }, limits: { iterations: 2 } });
   await pawl.login(page);
-  await page.getByRole("link", { name: "Cost and outcome" }).click();
+  await page.getByRole("link", { name: "Cost", exact: true }).click();
   const row = page.locator(".stats tbody tr", { hasText: "restock" });
   await expect(row).toContainText("$0.0");
   await expect(row.locator("rect.limit").first()).toBeVisible();
   await expect(row.locator("rect.money").first()).toBeVisible();
+  const most = await page.locator(".stats tbody .plot > span:first-child").allTextContents();
+  expect(new Set(most).size).toBeLessThanOrEqual(2); // one scale of runs and one of dollars
+  await expect(page.locator(".stats .axis").first()).toContainText(/\d\d-\d\d.*\d\d-\d\d/);
   await page.getByLabel("Group by label").fill("charted");
   await page.getByRole("button", { name: "Show" }).click();
   await page.getByLabel("Time", { exact: true }).selectOption("24h");

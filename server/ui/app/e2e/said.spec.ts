@@ -5,7 +5,7 @@ const status = ".summary .status";
 test("the result of a client tool is handed in", async ({ page, pawl }) => {
   const r = await pawl.start("picker");
   await pawl.login(page);
-  await expect(page.locator(".waits")).toContainText("pick_seat");
+  await expect(page.locator(".list")).toContainText("pick_seat");
   await page.goto(pawl.link(r.run));
   await expect(page.getByRole("heading", { name: "A call for you to run" })).toBeVisible();
   await page.getByRole("button", { name: "Submit a result…" }).click();
@@ -24,8 +24,6 @@ test("the result of a client tool is handed in", async ({ page, pawl }) => {
   await expect(page.locator(".answer .sources li")).toHaveText(sources);
   await page.locator(".rows [role=option]:has-text('Seat 14C')").last().click();
   await expect(page.locator("#detail .sources li")).toHaveText(sources);
-  await page.goto(pawl.link(r.run, "explain"));
-  await expect(page.locator(".explain .sources li")).toHaveText(sources);
   await page.goto(pawl.link(r.run, "requests"));
   await page.getByRole("button", { name: "All of it" }).click();
   await expect(page.locator(".block", { hasText: "assistant cites Seat map: https://example.org/map" })).toContainText("row 14 is free");
@@ -78,14 +76,14 @@ test("a run that met a limit goes on with a higher one, and a wrong one is said"
   expect(entries.find((e: any) => e.type === "run.extended").data.limits).toMatchObject({ iterations: 10 });
 });
 
-test("labels are the server's to find, and words are looked for in older runs", async ({ page, pawl }) => {
+test("labels, agents, ids and words are found in older runs, too", async ({ page, pawl }) => {
   const old = await pawl.start("picker", { labels: { needle: "yes", team: "hay stack" } });
   for (let i = 0; i < 60; i += 10) await Promise.all(Array.from({ length: 10 }, () => pawl.api("/v1/runs", { agent: "picker" })));
   await pawl.login(page);
   const rows = page.locator(".list tbody tr");
   await expect(page.locator(".count")).toContainText("more below");
   await expect(page.locator(".list")).not.toContainText(old.run);
-  const filter = page.getByLabel("Filter");
+  const filter = page.getByLabel("Search", { exact: true });
   const asked = page.waitForRequest(/label=needle%3Dyes/);
   await filter.fill("needle=yes");
   await asked;
@@ -120,4 +118,11 @@ test("a run reads as a conversation: Markdown is rendered, and HTML and addresse
   await expect(last.locator("ol > li")).toHaveText([/<img src="https:\/\/example.org\/a.png" onerror="alert\(1\)">/, "Prices (javascript:alert(1))"]);
   await expect(last.locator("a, img")).toHaveCount(0);
   await expect(page).toHaveURL(new RegExp(`${r.run}$`));
+  // So does the answer above the tabs, which opens in full.
+  const answer = page.locator(".answer");
+  await expect(answer.locator("strong")).toHaveText("Ann");
+  await expect(answer.locator("td").last()).not.toBeInViewport();
+  await page.getByRole("button", { name: "Show the whole answer" }).click();
+  await expect(answer.locator("td").last()).toBeInViewport();
+  await expect(answer.locator("a, img")).toHaveCount(0);
 });

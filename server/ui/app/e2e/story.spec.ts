@@ -44,12 +44,22 @@ test("the story: log in by the link, start a run, watch it, approve with edited 
 
   // Only JSON can be approved, and what is approved is what runs.
   await page.keyboard.press("a");
+  const dialog = page.getByRole("dialog");
+  for (const basis of [page.locator(".pending .basis"), dialog.locator(".basis")]) {
+    await expect(basis).toContainText("The weekend is coming."); // what was asked
+    await expect(basis).toContainText("Rosa & Sons are the cheapest"); // what the model says
+    await expect(basis).toContainText("command line, program"); // what the decision relies on
+    await expect(basis.locator("summary")).toContainText("5 calls");
+  }
+  await expect(page.getByText("place_order needs approval")).toHaveCount(3); // in the dialog, on the card, and in the log
+  await expect(page.locator("#person")).toBeFocused();
+  await page.getByRole("button", { name: "Edit the arguments" }).click();
   const args = page.locator("#args");
-  await expect(args).toBeFocused();
   await args.fill('{"article": "coffee", "kilos": 18');
   await expect(page.getByText("Not JSON")).toBeVisible();
   await expect(page.locator("dialog button[type=submit]")).toBeDisabled();
   await args.fill('{"article": "coffee", "kilos": 18, "vendor": "V-2207"}');
+  await expect(dialog.locator(".changes")).toHaveText("kilos: 24 → 18");
   const name = page.getByLabel("Your name, for the log");
   for (const nobody of ["", "  "]) { // not by keys either
     await name.fill(nobody);
@@ -58,6 +68,9 @@ test("the story: log in by the link, start a run, watch it, approve with edited 
     await expect(page.locator("#person:invalid")).toBeVisible();
   }
   await name.fill("Ann");
+  await page.keyboard.press("Control+Enter");
+  await expect(dialog.locator(".sure input:invalid")).toBeVisible(); // it asks first
+  await dialog.locator(".sure input").check();
   await page.getByRole("button", { name: "Approve with these arguments" }).click();
   await expect(page.locator(".summary .status")).toHaveText("success");
   await expect(page.locator(".conn")).toContainText("ended");
@@ -95,6 +108,11 @@ test("the story: log in by the link, start a run, watch it, approve with edited 
 test("what the model was sent, what changed in it, and which conditions hold", async ({ page, pawl }) => {
   const r = await pawl.start("desk");
   await pawl.login(page);
+  await page.route(/\/events/, async (asked) => { // nothing is told before it is known
+    await expect(page.locator(".meters dd b")).toHaveText(["…", "…", "…", "…"]);
+    await expect(page.locator(".meters")).not.toContainText("ceiling");
+    await asked.continue();
+  }, { times: 1 });
   await page.goto(pawl.link(r.run, "requests"));
   await expect(page.locator(".calls button")).toHaveCount(2);
   await expect(page.locator(".difflines ins").first()).toBeVisible();

@@ -1,5 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import { api, words } from "./api";
+import { Basis, Changes } from "./basis";
 import { Dialog, JsonField, jsonProblem } from "./dialog";
 import { ForkRun } from "./fork";
 import { parseJSON } from "./exact";
@@ -68,15 +69,20 @@ function decide(p: About, what: "approve" | "deny" | "answer" | "submit" | "sett
 
 function Approve(p: About) {
   const asked = JSON.stringify(p.pending.args, null, 2);
-  const [args, setArgs] = useState(asked);
+  const [args, setArgs] = useState<string | null>(null); // as they are edited; null: they are not
   const [scope, setScope] = useState("call");
-  const edited = args !== asked && !jsonProblem(args) && JSON.stringify(parseJSON(args)) !== JSON.stringify(p.pending.args);
-  const act = () => decide(p, "approve", { scope, ...(edited ? { args: parseJSON(args) } : {}) });
+  const now = args === null || jsonProblem(args) ? p.pending.args : parseJSON(args);
+  const edited = JSON.stringify(now) !== JSON.stringify(p.pending.args);
+  const act = () => decide(p, "approve", { scope, ...(edited ? { args: now } : {}) });
   return (
-    <Dialog signed title="Approve" does={edited ? "Approve with these arguments" : "Approve"} act={act} close={p.close} disabled={!!jsonProblem(args)}>
+    <Dialog signed wide title="Approve" does={edited ? "Approve with these arguments" : "Approve"} act={act} close={p.close} disabled={args !== null && !!jsonProblem(args)}>
       <Call p={p.pending} />
       {p.pending.reason && <Prose of={p.pending.reason} />}
-      <JsonField id="args" label={edited ? "Arguments (edited; the model sees what was run)" : "Arguments"} value={args} set={setArgs} rows={Math.min(16, Math.max(5, asked.split("\n").length + 1))} first />
+      {args === null
+        ? <><JsonView value={p.pending.args} label="Arguments" open={20} /><button type="button" class="link" onClick={() => setArgs(asked)}>Edit the arguments</button></>
+        : <JsonField id="args" label="Arguments" value={args} set={setArgs} rows={Math.min(16, Math.max(5, asked.split("\n").length + 1))} />}
+      {edited && <label class="sure"><input type="checkbox" required /> Run other arguments than the model asked for, and tell it: <Changes was={p.pending.args} is={now} /></label>}
+      <Basis p={p.pending} live={p.live} />
       <fieldset>
         <legend>Holds for</legend>
         <label><input type="radio" name="scope" checked={scope === "call"} onChange={() => setScope("call")} /> this call</label>
@@ -91,6 +97,7 @@ function Deny(p: About) {
   return (
     <Dialog signed title="Deny" does="Deny" danger act={() => decide(p, "deny", { reason })} close={p.close}>
       <Call p={p.pending} />
+      <JsonView value={p.pending.args} label="Arguments" />
       <div class="field"><label for="reason">Reason, for the model</label><textarea id="reason" rows={3} data-first value={reason} onInput={(e) => setReason(e.currentTarget.value)} /></div>
     </Dialog>
   );

@@ -1,4 +1,5 @@
 import { parseJSON } from "./exact";
+import { tick } from "./format";
 import { loggedInAs, person } from "./person";
 import type { Agent, Budget, Decision, Entry, Replayed, Report, Result, RunLine, Sent, Stats, StopNode, Tool } from "./types";
 
@@ -76,6 +77,7 @@ async function send(method: string, path: string, body?: unknown, signal?: Abort
     if (signal?.aborted) throw e;
     throw new Refusal(0, "unreachable", "");
   }
+  tick(r.headers.get("Date"));
   if (!r.ok) throw await refusal(r);
   return r;
 }
@@ -120,6 +122,16 @@ export const api = {
   call: (run: string, call: string, what: "approve" | "deny" | "answer" | "submit" | "settle", body: object) =>
     post<Result>(`/v1/runs/${id(run)}/calls/${id(call)}/${what}`, { by: person(), ...body }),
 };
+
+/** readLog hands over the entries of a run from a cursor on, page by page. */
+export async function readLog(run: string, cursor: string, each: (entries: Entry[]) => void, signal?: AbortSignal): Promise<void> {
+  do {
+    const page = await api.events(run, cursor, signal);
+    if (!page.entries.length) return;
+    each(page.entries);
+    cursor = page.next;
+  } while (cursor);
+}
 
 export type Connection = { state: "connecting" | "live" | "lost" | "ended"; retry?: number };
 

@@ -82,15 +82,19 @@ export function axis(spans: Span[], now: number): Axis {
   return { at, breaks, ticks: ticks(total, breaks), span: total, t0 };
 }
 
-// Ticks count drawn time, without compressed gaps.
+// Ticks count drawn time, without compressed gaps, in round numbers. None stands where the label
+// of a gap or of another tick does.
 function ticks(total: number, breaks: Axis["breaks"]): Axis["ticks"] {
-  const raw = total / 5;
+  const gaps = breaks.reduce((sum, b) => sum + b.x1 - b.x0, 0) * total;
+  const raw = (total - gaps) / 5;
   const unit = 10 ** Math.floor(Math.log10(raw));
   const step = Math.max(1, [1, 2, 5, 10].map((n) => n * unit).find((n) => n >= raw) ?? raw); // labels are no finer
   const out: Axis["ticks"] = [];
-  for (let ms = 0; ms < total; ms += step) {
-    const x = ms / total;
-    if (!breaks.some((b) => x > b.x0 - 0.06 && x < b.x1 + 0.01) || ms === 0) out.push({ x, ms: ms - breaks.filter((b) => b.x1 <= x).reduce((sum, b) => sum + (b.x1 - b.x0) * total, 0) });
+  for (let ms = 0; ms < total - gaps; ms += step) {
+    let x = ms / total;
+    for (const b of breaks) if (b.x0 < x || (b.x0 === x && ms > 0)) x += b.x1 - b.x0;
+    if (x > 0.93 || out.some((t) => x - t.x < 0.09) || breaks.some((b) => Math.abs(x + 0.03 - (b.x0 + b.x1) / 2) < 0.1 && b.x1 - b.x0 > 0.03)) continue;
+    out.push({ x, ms });
   }
   return out;
 }

@@ -1,8 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import { api, words } from "./api";
-import { Crumbs } from "./crumbs";
 import { money, number, stamp } from "./format";
-import { home } from "./route";
 import { Notice, Text } from "./text";
 import type { Budget } from "./types";
 
@@ -19,7 +17,6 @@ export function BudgetsPage() {
   }, []);
   return (
     <div class="compare budgets" data-loaded={all ? true : undefined}>
-      <Crumbs><a href={home()}>Runs</a><i aria-hidden="true">/</i><span>Budgets</span></Crumbs>
       <h1>Budgets</h1>
       {error && <Notice bad>{error}</Notice>}
       {!all ? !error && <p role="status">Loading…</p> : !all.length ? <p class="empty">No budget has been used.</p> : (

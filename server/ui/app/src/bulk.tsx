@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import { api, words } from "./api";
 import { Dialog } from "./dialog";
-import { argsLine, plural } from "./format";
+import { argsLine, ended, plural } from "./format";
 import { link } from "./route";
 import { Notice, Status, Text } from "./text";
 import type { Pending, RunLine } from "./types";
@@ -11,7 +11,6 @@ export type Bulk = "cancel" | "resume" | "approve";
 // One thing that will be done, and to what.
 interface Deed { line: RunLine; pending?: Pending }
 
-const ended = ["success", "exhausted", "no_progress", "failed", "plan_failed", "denied", "cancelled"];
 const approvals = (r: RunLine) => (r.status === "expired" ? [] : r.waits ?? []).filter((p) => p.kind === "approval" && !p.answered_at);
 
 /** deeds are what an action does to those of the runs that it applies to. */
@@ -67,7 +66,7 @@ export function BulkDialog({ what, runs, close }: { what: Bulk; runs: RunLine[];
         {all.map((d, i) => (
           <li key={d.line.run + (d.pending?.call ?? "")}>
             <a href={link(d.line.run)} target="_blank" rel="noopener"><Text of={d.line.agent} /> <span class="mono id">{d.line.run.slice(-8)}</span></a>
-            <span class="what">{d.pending ? <Text of={`${d.pending.tool}  ${argsLine(d.pending.args)}`} /> : <><Status of={d.line.status} /> <Text of={d.line.input ?? ""} /></>}</span>
+            <span class="what">{d.pending ? <><Text of={`${d.pending.tool}  ${argsLine(d.pending.args)}`} /><br /><span class="dim"><Text of={d.line.input ?? ""} /></span></> : <><Status of={d.line.status} /> <Text of={d.line.input ?? ""} /></>}</span>
             <span class={`outcome ${outcomes[i] ? "bad" : ""}`}>{outcomes[i] === undefined ? "" : outcomes[i] || (what === "approve" ? "✓ approved" : what === "cancel" ? "✓ requested" : "✓ resumed")}</span>
           </li>
         ))}

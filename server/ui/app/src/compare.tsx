@@ -1,24 +1,19 @@
 import { useEffect, useState } from "preact/hooks";
-import { api, words } from "./api";
-import { Crumbs } from "./crumbs";
+import { api, readLog, words } from "./api";
 import { diff } from "./diff";
 import { duration, money, number, stamp } from "./format";
 import { diverge, type Move } from "./moves";
+import { Crumbs } from "./nav";
 import { LineOf } from "./requests";
-import { home, link } from "./route";
-import { Notice, Prose, Status, Text } from "./text";
+import { link } from "./route";
+import { Id, Notice, Prose, Status, Text } from "./text";
 import type { Entry, Result } from "./types";
 
 interface Side { result: Result; entries: Entry[] }
 
 async function side(run: string, signal: AbortSignal): Promise<Side> {
   const entries: Entry[] = [];
-  for (let cursor = ""; ; ) {
-    const p = await api.events(run, cursor, signal);
-    entries.push(...p.entries);
-    if (!p.next || !p.entries.length) break;
-    cursor = p.next;
-  }
+  await readLog(run, "", (page) => entries.push(...page), signal);
   return { entries, result: await api.run(run, signal) };
 }
 
@@ -33,7 +28,7 @@ export function Compare({ a, b }: { a: string; b: string }) {
   }, []);
   return (
     <div class="compare" data-loaded={both ? true : undefined}>
-      <Crumbs><a href={home()}>Runs</a><i aria-hidden="true">/</i><span>Compare</span></Crumbs>
+      <Crumbs>Compare</Crumbs>
       <h1>Two runs compared</h1>
       {error ? <Notice bad>{error}</Notice> : !both ? <p role="status">Loading…</p> : <Sides left={both[0]} right={both[1]} />}
     </div>
@@ -59,7 +54,7 @@ function Sides({ left, right }: { left: Side; right: Side }) {
     <>
       <table>
         <thead>
-          <tr><th scope="col"><span class="sr">What</span></th>{[left, right].map((s) => <th scope="col" key={s.result.run}><a href={link(s.result.run)}><Text of={s.result.agent} /> <span class="mono id">{s.result.run}</span></a><br /><span class="dim">{s.entries[0] && stamp(Date.parse(s.entries[0].time))}</span></th>)}</tr>
+          <tr><th scope="col"><span class="sr">What</span></th>{[left, right].map((s) => <th scope="col" key={s.result.run}><a href={link(s.result.run)}><Text of={s.result.agent} /></a> <Id of={s.result.run} /><br /><span class="dim">{s.entries[0] && stamp(Date.parse(s.entries[0].time))}</span></th>)}</tr>
         </thead>
         <tbody>
           {rows.map(([name, of]) => (

@@ -1,9 +1,8 @@
 import { useEffect, useState } from "preact/hooks";
 import { api, words } from "./api";
-import { Crumbs } from "./crumbs";
 import { money, number, plural, stamp } from "./format";
-import { decisionsLink, go, home, link } from "./route";
-import { Notice, Text } from "./text";
+import { decisionsLink, go, link } from "./route";
+import { Id, Notice, Text } from "./text";
 import type { Decision } from "./types";
 import type { Live } from "./use-run";
 
@@ -37,7 +36,6 @@ export function DecisionsPage({ query }: { query: URLSearchParams }) {
   const set = (change: Partial<typeof of>) => go(decisionsLink({ ...of, ...change }));
   return (
     <div class="compare decided" data-loaded={all ? true : undefined}>
-      <Crumbs><a href={home()}>Runs</a><i aria-hidden="true">/</i><span>Decisions</span></Crumbs>
       <h1>Who decided what</h1>
       <form class="filters" onSubmit={(e) => { e.preventDefault(); set({ by: typed.trim() }); }}>
         <select aria-label="Time" value={of.time} onChange={(e) => set({ time: e.currentTarget.value })}>{times.map(([v, name]) => <option key={v} value={v}>{name}</option>)}</select>
@@ -45,8 +43,8 @@ export function DecisionsPage({ query }: { query: URLSearchParams }) {
         <input aria-label="By" placeholder="By anybody; or a name" value={typed} onInput={(e) => setTyped(e.currentTarget.value)} />
         <button type="submit">Show</button>
       </form>
-      {error ? <Notice bad>{error}</Notice> : !all ? <p role="status">Loading…</p> : !all.length ? <p class="empty">{next ? "Nothing was decided about the newest runs." : "Nothing was decided."}</p> : <Table all={all} runs />}
-      {next && <button type="button" onClick={() => void load(next)}>Look in older runs</button>}
+      {error ? <Notice bad>{error}</Notice> : !all ? <p role="status">Loading…</p> : !all.length ? <p class="empty">{next ? "Nobody has decided anything about the newest runs; older ones may have decisions." : "Nobody has decided anything yet."}</p> : <Table all={all} runs />}
+      {next && <button type="button" class="more" onClick={() => void load(next)}>Look in older runs</button>}
     </div>
   );
 }
@@ -77,7 +75,7 @@ function Table({ all, runs }: { all: Decision[]; runs?: boolean }) {
             <td><a href={link(d.run, "timeline", d.seq)}>{stamp(Date.parse(d.time))}</a></td>
             <td>{d.by ? <Text of={d.by} /> : <span class="dim">not recorded</span>}</td>
             <td><span class={`did ${d.what}`}>{did[d.what] ?? d.what}</span> {d.tool && <span class="mono"><Text of={d.tool} /></span>}</td>
-            {runs && <td><a href={link(d.run)}><Text of={d.agent} /> <span class="mono id">{d.run.slice(-8)}</span></a></td>}
+            {runs && <td><a href={link(d.run)}><Text of={d.agent} /></a> <Id of={d.run} /></td>}
             <td class="said"><Text of={d.text ?? ""} /></td>
             <td class="num">{number(d.tokens)} tokens{d.cost_usd != null && <><br /><span class="dim">{money(d.cost_usd)}</span></>}</td>
           </tr>

@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import type { Doing } from "./actions";
 import { busy, usageLine, type Span } from "./fold";
 import { lastEditable } from "./fork";
-import { clock, duration, money, number, percent, plural } from "./format";
+import { clock, duration, money, now, number, percent, plural } from "./format";
 import { JsonView } from "./json";
 import { link } from "./route";
 import { Said, Sources, structured } from "./said";
@@ -19,7 +19,6 @@ export function Detail({ row, live, run, close, open, setDoing }: { row: Row; li
   const name = span ? (span.kind === "act" ? span.name : { turn: "Think", landing: "Landing" }[span.name] ?? span.name) : turn.iteration ? `Iteration ${turn.iteration}` : "Start";
   const entries = span ? span.entries : turn.spans.flatMap((s) => s.entries).sort((a, b) => a.seq - b.seq);
   const change = span && lastEditable(span.kind, entries);
-  const now = Date.now();
   return (
     <aside id="detail" class="detail" tabIndex={-1} aria-label={`Details: ${name}`} onKeyDown={(e) => e.key === "Escape" && (e.stopPropagation(), close())}>
       <header>
@@ -35,7 +34,7 @@ export function Detail({ row, live, run, close, open, setDoing }: { row: Row; li
       <div class="scroll" tabIndex={0} role="group" aria-label="Details">
         <p class="facts">
           <span>{clock(span?.t0 ?? turn.t0)}</span>
-          {span ? <>{span.segs.length > 0 && <span>{duration(busy(span, now))}</span>}<span>{usageLine(span.tokens, span.cost)}</span></> : <><span>{usageLine(turn.input + turn.output, turn.cost)}</span>{turn.input > 0 && <span>{percent(turn.cached / turn.input)} from cache</span>}</>}
+          {span ? <>{span.segs.length > 0 && <span>{duration(busy(span, now()))}</span>}<span>{usageLine(span.tokens, span.cost)}</span></> : <><span>{usageLine(turn.input + turn.output, turn.cost)}</span>{turn.input > 0 && <span>{percent(turn.cached / turn.input)} from cache</span>}</>}
           <span>{entries.length > 1 ? `entries ${entries[0].seq}–${entries[entries.length - 1].seq}` : `entry ${entries[0].seq}`}</span>
         </p>
         {span ? <Of span={span} run={run} /> : <TurnOf row={row} />}

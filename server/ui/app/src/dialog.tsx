@@ -23,7 +23,8 @@ export function Dialog(p: {
   useEffect(() => {
     const before = document.activeElement as HTMLElement | null;
     ref.current?.showModal();
-    (ref.current?.querySelector("[data-first]") as HTMLElement | null)?.focus();
+    // Where nothing is to be typed, the focus is on nothing that a key changes or does.
+    (ref.current?.querySelector<HTMLElement>("[data-first], #person:invalid") ?? ref.current)?.focus();
     return () => before?.focus?.();
   }, []);
   const submit = async (e?: Event) => {
@@ -43,6 +44,7 @@ export function Dialog(p: {
   return (
     <dialog
       ref={ref}
+      tabIndex={-1}
       class={p.wide ? "wide" : ""}
       aria-labelledby="dialog-title"
       onCancel={(e) => { e.preventDefault(); p.close(); }}
@@ -65,7 +67,7 @@ export function Dialog(p: {
         {p.does && (
           <footer>
             <span class="hint">Ctrl+Enter</span>
-            <button type="button" class="quiet" onClick={p.close}>Cancel</button>
+            <button type="button" class="quiet" onClick={p.close}>Back</button>
             <button type="submit" class={p.danger ? "danger" : "primary"} disabled={busy || p.disabled}>{busy ? "…" : p.does}</button>
           </footer>
         )}

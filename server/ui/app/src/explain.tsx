@@ -1,8 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { api, words } from "./api";
 import { clock, duration, money, number, percent } from "./format";
-import { Said, Sources } from "./said";
-import { Copy, Notice, Status, Text } from "./text";
+import { Copy, Notice, Text } from "./text";
 import type { Amount, Report } from "./types";
 import type { Live } from "./use-run";
 
@@ -21,12 +20,6 @@ export function ExplainView({ live, run, open }: { live: Live; run: string; open
   const r = report;
   return (
     <div class="explain">
-      <section class="whole">
-        <h2>Current state</h2>
-        <p><Status of={r.status} /> {r.reason.leaf && <>decided by <code><Text of={r.reason.leaf} /></code>: </>}<Text of={r.reason.detail} /></p>
-        {r.answer && <Said of={r.answer} class="quote" label="Answer" />}
-        <Sources of={r.citations} />
-      </section>
       {r.next?.length > 0 && (
         <section class="whole">
           <h2>What to do next</h2>
@@ -47,7 +40,7 @@ export function ExplainView({ live, run, open }: { live: Live; run: string; open
         <Spending r={r} />
       </section>
       {r.failures?.length > 0 && (
-        <section>
+        <section class="whole">
           <h2>Failed model calls</h2>
           <table class="plain"><thead><tr><th scope="col">Entry</th><th scope="col">For</th><th scope="col">What</th></tr></thead><tbody>
             {r.failures.map((f) => <tr key={f.seq}><td><button type="button" class="link" onClick={() => open("timeline", f.seq)}>{f.seq}</button></td><td>{f.purpose}, attempt {f.attempt}</td><td>{f.class}: <Text of={f.message} /></td></tr>)}

@@ -1,8 +1,7 @@
 // What the list shows is in its address, so that it can be sent, kept and gone back to.
 
 export interface Filter {
-  search: string; // words of input and answer, which the server looks for
-  words: string; // label=value, which the server looks for; words of id, agent and labels
+  search: string; // words, and label=value
   status: string; // "waiting": whatever waits for a person
   agent: string;
   time: string; // a span such as 24h, "today", or empty
@@ -11,7 +10,7 @@ export interface Filter {
   min: string; // dollars
 }
 
-const names: Record<keyof Filter, string> = { search: "q", words: "filter", status: "status", agent: "agent", time: "time", since: "since", until: "until", min: "min_cost" };
+const names: Record<keyof Filter, string> = { search: "q", status: "status", agent: "agent", time: "time", since: "since", until: "until", min: "min_cost" };
 
 export function readFilter(q: URLSearchParams): Filter {
   return Object.fromEntries(Object.entries(names).map(([k, name]) => [k, q.get(name) ?? ""])) as unknown as Filter;
@@ -36,11 +35,18 @@ export function range(f: Filter, now = Date.now()): { since?: string; until?: st
   return { since: at(f.since), until: at(f.until) };
 }
 
+/** sought is what the server looks for: label=value in labels, and other words. What has spaces in it stands in quotes, or some of it. */
+export function sought(search: string): { label: string[]; q?: string } {
+  const all = (search.match(/(?:[^\s"]|"[^"]*"?)+/g) ?? []).map((w) => w.replaceAll('"', ""));
+  const label = (w: string) => /^[^=]+=./.test(w);
+  const q = all.filter((w) => !label(w)).join(" ");
+  return { label: all.filter(label), q: /[\p{L}\p{N}]/u.test(q) ? q : undefined };
+}
+
 export interface View { name: string; query: string; own?: boolean }
 
 const given: View[] = [
   { name: "All", query: "" },
-  { name: "Waiting for me", query: "status=waiting" },
   { name: "Failed today", query: "status=failed&time=today" },
   { name: "Expensive this week", query: "time=7d&min_cost=1" },
 ];

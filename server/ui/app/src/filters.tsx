@@ -2,18 +2,17 @@ import type { ComponentChildren, RefObject } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { spans, type Filter } from "./filter";
 import { statusWords } from "./format";
-import { statuses } from "./runs";
 
 /** Filters are the fields above the list. */
 export function Filters({ filter, set, agents, field, children }: { filter: Filter; set: (f: Partial<Filter>) => void; agents: string[]; field: RefObject<HTMLInputElement | null>; children: ComponentChildren }) {
   return (
     <div class="filters" role="search">
-      <Typed type="search" label="Search" placeholder="Search input and answer" value={filter.search} set={(search) => set({ search })} />
-      <Typed type="search" label="Filter" placeholder="Filter by id, agent, label=value" value={filter.words} set={(words) => set({ words })} field={field} />
+      <Typed type="search" label="Search" placeholder="Search input, answer, id, agent, label=value" value={filter.search} set={(search) => set({ search })} field={field} />
+      <div class="choices">
       <select aria-label="Status" value={filter.status} onChange={(e) => set({ status: e.currentTarget.value })}>
         <option value="">Any status</option>
         <option value="waiting">waits for somebody</option>
-        {statuses.map((s) => <option value={s} key={s}>{statusWords[s]}</option>)}
+        {Object.entries(statusWords).map(([s, name]) => <option value={s} key={s}>{name}</option>)}
       </select>
       <select aria-label="Agent" value={filter.agent} onChange={(e) => set({ agent: e.currentTarget.value })}>
         <option value="">Any agent</option>
@@ -30,6 +29,7 @@ export function Filters({ filter, set, agents, field, children }: { filter: Filt
         <input type="datetime-local" aria-label="Started before" value={filter.until} onChange={(e) => set({ until: e.currentTarget.value })} />
       </>}
       <Typed type="number" label="Cost at least, in dollars" placeholder="$ at least" value={filter.min} set={(min) => set({ min })} />
+      </div>
       {children}
     </div>
   );

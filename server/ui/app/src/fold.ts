@@ -1,5 +1,5 @@
 import { changed, type Change } from "./board";
-import { argsLine, excerpt, goDuration, instant, money, number, oneLine, plural, statusWords } from "./format";
+import { argsLine, excerpt, goDuration, instant, money, now, number, oneLine, plural, statusWords } from "./format";
 import { spoken } from "./said";
 import type { Entry, Graph } from "./types";
 
@@ -83,16 +83,13 @@ export class Log {
   graph: Graph | null = null;
   children: { call: string; run: string; agent: string; status: string }[] = [];
   /** The text of a reply that is being made. */
-  live: { text: string; thinking: string; tools: string[]; withdrawn: string; late: boolean } | null = null;
-  /** past says that what is added was there before anybody looked. */
-  past = true;
+  live: { text: string; thinking: string; tools: string[]; withdrawn: string } | null = null;
   /** still says of each entry whether nothing is in flight behind it: a fork can begin there. */
   still: boolean[] = [];
   private running = new Set<string>(); // ids of running calls; "" for the model
   /** forked is the run that this one is a fork of, the latest if there are several. */
   forked: { from: string; seq: number } | null = null;
   private editor = ""; // who edited what follows a fork
-  private late = false;
   private calls = new Map<string, Span>();
   private thinking: Span | null = null;
   private thought: Span | null = null; // the latest, for another attempt
@@ -192,12 +189,12 @@ export class Log {
       if (s) s.saying = { by: d.agent, text: ((d.from && s.saying?.text) || "").slice(-2000) + (d.text ?? "") };
       return;
     }
-    if (!this.live || this.live.withdrawn) this.live = { text: "", thinking: "", tools: [], withdrawn: "", late: this.late };
+    if (!this.live || this.live.withdrawn) this.live = { text: "", thinking: "", tools: [], withdrawn: "" };
     this.live.text += d.text ?? "";
     this.live.thinking += d.thinking ?? "";
     if (d.tool) this.live.tools.push(d.tool);
     const seg = this.thinking?.segs.at(-1);
-    if (seg && seg.first === undefined) seg.first = Date.parse(e.time) || Date.now();
+    if (seg && seg.first === undefined) seg.first = Date.parse(e.time) || now();
   }
 
   private open(e: Entry, t: number, kind: Kind, name: string, text = ""): Span {
@@ -354,7 +351,6 @@ export class Log {
         const purpose = d.purpose ?? "turn";
         let s = this.thinking ?? this.thought;
         this.live = null;
-        this.late = this.past;
         if (!s || d.attempt <= 1 || s.name !== purpose || s.iteration !== e.iteration) {
           s = this.open(e, t, purpose === "turn" || purpose === "landing" ? "think" : "judge", purpose, d.step ?? "");
         } else this.more(s, e, t);

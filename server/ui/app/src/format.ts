@@ -50,8 +50,19 @@ export function stamp(ms: number): string {
   return `${day} ${clock(ms)}`;
 }
 
-export function ago(ms: number, now = Date.now()): string {
-  const s = Math.max(0, (now - ms) / 1000);
+let ahead = 0; // of the server's clock, what this machine's is
+
+/** tick notes the time that an answer of the server has, to the second. */
+export function tick(date: string | null): void {
+  const off = Date.now() - Date.parse(date ?? "");
+  if (!isNaN(off)) ahead = Math.abs(off) > 2000 ? off : 0;
+}
+
+/** now is the time by the server's clock, as the log has it. */
+export const now = (): number => Date.now() - ahead;
+
+export function ago(ms: number): string {
+  const s = Math.max(0, (now() - ms) / 1000);
   if (s < 5) return "just now";
   if (s < 60) return `${Math.floor(s)} s ago`;
   if (s < 3600) return `${Math.floor(s / 60)} min ago`;
@@ -60,8 +71,8 @@ export function ago(ms: number, now = Date.now()): string {
   return stamp(ms).slice(0, 10);
 }
 
-export function until(ms: number, now = Date.now()): string {
-  const left = ms - now;
+export function until(ms: number): string {
+  const left = ms - now();
   return left <= 0 ? "expired" : `expires in ${duration(left)}`;
 }
 
@@ -118,11 +129,15 @@ export const statusWords: Record<string, string> = {
   queued: "queued",
 };
 
-/** tone is the family of colours and shapes that a status belongs to. */
-export function tone(status: string): "good" | "limit" | "ask" | "bad" | "off" | "live" {
+/** ended are the statuses of runs that are over unless somebody resumes them. */
+export const ended = ["success", "exhausted", "no_progress", "failed", "plan_failed", "denied", "cancelled"];
+
+/** tone is the colour of a status. */
+export function tone(status: string): "good" | "limit" | "stuck" | "ask" | "bad" | "off" | "live" {
   if (status === "success") return "good";
-  if (status === "exhausted" || status === "no_progress") return "limit";
-  if (status.startsWith("waiting") || status === "expired") return "ask";
+  if (status === "exhausted") return "limit";
+  if (status === "no_progress") return "stuck";
+  if (status.startsWith("waiting")) return "ask";
   if (status === "failed" || status === "plan_failed" || status === "denied") return "bad";
   if (status === "running" || status === "queued") return "live";
   return "off";

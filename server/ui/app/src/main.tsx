@@ -1,5 +1,6 @@
 import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import { AgentsPage } from "./agents";
 import { inside, login, logout, onLogin } from "./api";
 import { BudgetsPage } from "./budgets";
 import { Compare } from "./compare";
@@ -7,7 +8,8 @@ import { DecisionsPage } from "./decisions";
 import { Help } from "./help";
 import { useKeys } from "./keys";
 import { Login } from "./login";
-import { go, home, link, usePlace } from "./route";
+import { Nav } from "./nav";
+import { go, home, link, usePlace, type Place } from "./route";
 import { Runs } from "./runs";
 import { RunPage } from "./run";
 import { keepPlaces } from "./scroll";
@@ -62,19 +64,31 @@ function App() {
           <svg viewBox="0 0 32 24" aria-hidden="true"><path class="teeth" d="M1 23V13l7 6v-6l7 6v-6l7 6v-6l8 7v3z" /><path class="pawl" d="M4 3l9 7h4" /><circle class="pivot" cx="4" cy="3" r="2.4" /></svg>
           <span>Pawl</span>
         </a>
-        <div id="crumbs" />
-        <nav aria-label="Page">
+        {known && <Nav place={place} />}
+        <div class="tools">
           <button type="button" class="quiet" onClick={turn} title="Theme (T)"><span class="what">Theme: </span><span class="look">{look}</span><span class="sr"> theme</span></button>
           <button type="button" class="quiet keys-button" onClick={() => setHelp(true)} title="Keys (?)" aria-label="Keys">?</button>
           {known && <button type="button" class="quiet" onClick={() => void logout()}>Log out</button>}
-        </nav>
+        </div>
       </header>
       <main id="main" tabIndex={-1}>
-        {known === null ? null : !known ? <Login /> : place.page === "stats" ? <StatsPage query={place.query} /> : place.page === "decisions" ? <DecisionsPage query={place.query} /> : place.page === "budgets" ? <BudgetsPage /> : place.page === "compare" ? <Compare key={place.run + place.other} a={place.run} b={place.other} /> : place.page === "run" ? <RunPage key={place.run} place={place} /> : <Runs query={place.query} />}
+        {known === null ? null : known ? <Page place={place} /> : <Login />}
       </main>
       {help && <Help close={() => setHelp(false)} />}
     </>
   );
+}
+
+function Page({ place }: { place: Place }) {
+  switch (place.page) {
+    case "stats": return <StatsPage query={place.query} />;
+    case "decisions": return <DecisionsPage query={place.query} />;
+    case "budgets": return <BudgetsPage />;
+    case "agents": return <AgentsPage />;
+    case "compare": return <Compare key={place.run + place.other} a={place.run} b={place.other} />;
+    case "run": return <RunPage key={place.run} place={place} />;
+  }
+  return <Runs query={place.query} />;
 }
 
 render(<App />, document.getElementById("app")!);

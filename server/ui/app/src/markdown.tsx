@@ -1,4 +1,4 @@
-import { lexer, type Token, type Tokens } from "marked";
+import { Lexer, type Token, type Tokens } from "marked";
 import { Fragment, type ComponentChildren } from "preact";
 import { Text } from "./text";
 
@@ -7,7 +7,7 @@ import { Text } from "./text";
 
 /** Markdown is a text of a model. */
 export function Markdown({ of }: { of: string }) {
-  return <div class="markdown">{all(lexer(of))}</div>;
+  return <div class="markdown">{all(Lexer.lex(of))}</div>;
 }
 
 const all = (tokens: Token[] | undefined): ComponentChildren => tokens?.map((t, i) => <Fragment key={i}>{one(t)}</Fragment>);

@@ -1,21 +1,23 @@
 import type { Doing } from "./actions";
+import { Basis } from "./basis";
 import { until } from "./format";
 import { JsonView } from "./json";
 import { Prose, Text } from "./text";
 import type { Pending } from "./types";
+import type { Live } from "./use-run";
 
 /** PendingList is what a run waits for, with what can be said about it. */
-export function PendingList({ pending, expired, setDoing }: { pending: Pending[]; expired: boolean; setDoing: (d: Doing) => void }) {
+export function PendingList({ pending, live, expired, setDoing }: { pending: Pending[]; live: Live; expired: boolean; setDoing: (d: Doing) => void }) {
   return (
     <section class="pending" aria-label="Waits for you">
-      {pending.map((p) => <Item key={`${p.run}/${p.call}`} p={p} expired={expired} setDoing={setDoing} />)}
+      {pending.map((p) => <Item key={`${p.run}/${p.call}`} p={p} live={live} expired={expired} setDoing={setDoing} />)}
     </section>
   );
 }
 
 const titles = { approval: "Approve this call?", input: "The run asks", client_tool: "A call for you to run", doubt: "Did this call take place?" };
 
-function Item({ p, expired, setDoing }: { p: Pending; expired: boolean; setDoing: (d: Doing) => void }) {
+function Item({ p, live, expired, setDoing }: { p: Pending; live: Live; expired: boolean; setDoing: (d: Doing) => void }) {
   return (
     <article class={`asked ${p.kind}`}>
       <div class="what">
@@ -44,6 +46,7 @@ function Item({ p, expired, setDoing }: { p: Pending; expired: boolean; setDoing
           {p.kind === "doubt" && <button type="button" class="primary" onClick={() => setDoing({ what: "settle", pending: p })}>Settle… <kbd>a</kbd></button>}
         </div>
       )}
+      <Basis p={p} live={live} />
     </article>
   );
 }

@@ -4,7 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 // reach its log.
 
 export interface Place {
-  page: "runs" | "run" | "compare" | "stats" | "decisions" | "budgets";
+  page: "runs" | "run" | "compare" | "stats" | "decisions" | "budgets" | "agents";
   run: string; // empty: the list
   other: string; // what the run is compared with
   tab: string;
@@ -16,7 +16,7 @@ export function parse(hash: string): Place {
   const [path, query = ""] = hash.replace(/^#\/?/, "").split("?");
   const [head, run = "", tab = "", seq = ""] = path.split("/").map(decodeURIComponent);
   const compares = head === "compare" && !!run && !!tab;
-  const page = head === "stats" || head === "decisions" || head === "budgets" ? head : compares ? "compare" : head === "runs" && run ? "run" : "runs";
+  const page = head === "stats" || head === "decisions" || head === "budgets" || head === "agents" ? head : compares ? "compare" : head === "runs" && run ? "run" : "runs";
   return { page, run: page === "run" || page === "compare" ? run : "", other: compares ? tab : "", tab: tab || "conversation", seq: Number(seq) || 0, query: new URLSearchParams(query) };
 }
 

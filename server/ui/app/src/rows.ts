@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { api } from "./api";
+import { readLog } from "./api";
 import { Log, type Span, type Turn } from "./fold";
 import type { Leg } from "./types";
 
@@ -75,12 +75,7 @@ export function useChildren(): { opened: Map<string, Log>; toggle: (run: string)
     const log = logs.current.get(run) ?? new Log();
     logs.current.set(run, log);
     try {
-      for (let cursor = log.last ? String(log.last + 1) : "", first = true; first || cursor; first = false) {
-        const page = await api.events(run, cursor, stop.current.signal);
-        for (const e of page.entries) log.add(e);
-        if (!page.next || !page.entries.length) break;
-        cursor = page.next;
-      }
+      await readLog(run, log.last ? String(log.last + 1) : "", (page) => page.forEach((e) => log.add(e)), stop.current.signal);
     } catch {
       // Details are on the child's own page; here they stay folded.
       if (!log.entries.length) return;

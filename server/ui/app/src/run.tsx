@@ -1,25 +1,26 @@
-import type { ComponentChildren } from "preact";
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Actions, calm, type Doing } from "./actions";
+import { api } from "./api";
 import { Causes } from "./causes";
 import { Charts } from "./charts";
 import { Conversation } from "./conversation";
-import { Crumbs } from "./crumbs";
 import { Decisions } from "./decisions";
 import { Entries } from "./entries";
 import { ExplainView } from "./explain";
-import { duration, money, number, plural, short, stamp } from "./format";
+import { duration, money, now, number, plural, short, stamp } from "./format";
 import { useKeys } from "./keys";
 import { Legs, useLegs } from "./legs";
+import { Markdown } from "./markdown";
+import { Crumbs } from "./nav";
 import { PendingList } from "./pending";
 import { Requests } from "./requests";
 import { go, home, link, type Place } from "./route";
 import { StopView } from "./stop";
 import { Said, Sources, structured } from "./said";
-import { Copy, Labels, Notice, Status, Text } from "./text";
+import { Id, Labels, Notice, Status, Text } from "./text";
 import { Timeline } from "./timeline";
 import { AgentView } from "./agent";
-import type { Leg } from "./types";
+import type { Leg, Source } from "./types";
 import { useRun, type Live } from "./use-run";
 
 const tabs = [
@@ -41,6 +42,7 @@ export function RunPage({ place: at }: { place: Place }) {
   const legs = useLegs(live, place.run);
   const { log, result, status, error } = live;
   const [doing, setDoing] = useState<Doing | null>(null);
+  const above = useAbove(place.run, log.start?.parent ?? "");
   const [picked, setPicked] = useState(place.seq);
   useEffect(() => setPicked(place.seq), [place.seq]);
   const pick = (seq: number) => {
@@ -75,28 +77,22 @@ export function RunPage({ place: at }: { place: Place }) {
   }, [log.start, place.run]);
 
   if (error && !log.entries.length) {
-    return <><Crumbs><a href={home()}>Runs</a></Crumbs><div class="alone"><Notice bad>{error}</Notice><p><a href={link()}>All runs</a></p></div></>;
+    return <div class="alone"><Notice bad>{error}</Notice><p><a href={`#/?${new URLSearchParams({ q: place.run })}`}>Runs whose id begins so</a></p></div>;
   }
-  const parent = log.start?.parent || (place.run.includes(".") ? place.run.slice(0, place.run.lastIndexOf(".")) : "");
   return (
     <div class={`run tab-${place.tab}`} data-loaded={live.loaded || undefined} data-entries={log.entries.length}>
-      <Crumbs>
-        <a href={home()}>Runs</a>
-        {parent && <><i aria-hidden="true">/</i><a href={link(parent)} class="mono">{parent.length > 12 ? `…${parent.slice(-8)}` : parent}</a></>}
-        <i aria-hidden="true">/</i><span class="mono" title={place.run}>{place.run.length > 16 ? `…${place.run.slice(-10)}` : place.run}</span>
-        <Connected live={live} />
-      </Crumbs>
       <header class="summary">
+        <div class="way"><Crumbs above={above}><Text of={log.start?.agent ?? "…"} /></Crumbs><Connected live={live} /></div>
         <div class="who">
           <div class="title">
-            <h1>{log.start ? <Text of={log.start.agent} /> : " "}</h1>
+            <h1>{log.start ? <Text of={log.start.agent} /> : "\u00a0"}</h1>
             {status && <Status of={status} big />}
             <Labels of={log.start?.labels ?? result?.labels} />
           </div>
           <Legs legs={legs} run={place.run} />
-          <Outcome live={live} />
+          <Outcome live={live} asks={pending.length > 0} />
           <div class="facts">
-            <span class="mono id">{place.run}</span><Copy text={place.run} label="Copy id" />
+            <Id of={place.run} />
             {log.t0 > 0 && <span>started {stamp(log.t0)}</span>}
             {log.start && <span class="mono"><Text of={log.start.model} /></span>}
             {result?.confidence != null && <span>confidence {result.confidence}</span>}
@@ -104,9 +100,10 @@ export function RunPage({ place: at }: { place: Place }) {
           </div>
         </div>
         <Meters live={live} />
+        {live.ended && result?.answer && <Answer of={result.answer} citations={result.citations} />}
       </header>
       {error && <Notice bad>{error}</Notice>}
-      {pending.length > 0 && <PendingList pending={pending} expired={status === "expired"} setDoing={setDoing} />}
+      {pending.length > 0 && <PendingList pending={pending} live={live} expired={status === "expired"} setDoing={setDoing} />}
       <div class="tabbar">
         <nav class="tabs" aria-label="Views of the run">
           {tabs.map(([tab, name], i) => (
@@ -142,38 +139,58 @@ function Connected({ live }: { live: Live }) {
   return <span class={`conn ${c.state}`} role="status"><i aria-hidden="true" />{said}</span>;
 }
 
-/** Outcome says what the run has come to, in a sentence, and what it answered. */
-function Outcome({ live }: { live: Live }) {
-  const { result, status, ended } = live;
-  const { log } = live;
-  const [open, setOpen] = useState(false);
+/** useAbove is the runs that a child run is below, with the names of their agents. */
+function useAbove(run: string, parent: string): { run: string; name: string }[] {
+  const ids = run.split(".").slice(0, -1).map((_, i, all) => all.slice(0, i + 1).join("."));
+  if (parent && !ids.length) ids.push(parent);
+  const [names, setNames] = useState<Record<string, string>>({});
+  useEffect(() => {
+    const stop = new AbortController();
+    for (const id of ids) api.run(id, stop.signal).then((r) => setNames((all) => ({ ...all, [id]: r.agent })), () => {}); // the id stands for it
+    return () => stop.abort();
+  }, [ids.join()]);
+  return ids.map((id) => ({ run: id, name: names[id] ?? id }));
+}
+
+/** Outcome says what the run has come to, in a sentence. What it asks for is told below. */
+function Outcome({ live, asks }: { live: Live; asks: boolean }) {
+  const { result, status, ended, log } = live;
   if (!result) return <p class="outcome">&nbsp;</p>;
+  if (asks) return null;
   const { leaf, condition, detail } = result.reason;
-  const answer = ended ? result.answer : "";
+  const next = result.recommended_action;
   return (
-    <>
-      <p class="outcome">
-        {ended ? (
-          <>
-            {leaf ? <>Decided by <code><Text of={leaf} /></code></> : "Ended"}
-            {condition && condition !== leaf && <> in <code><Text of={condition} /></code></>}
-            {detail && <>: <Text of={detail} /></>}
-            {status !== "success" && result.recommended_action && <span class="next">Next: <Text of={result.recommended_action} /></span>}
-          </>
-        ) : status === "running" || status === "queued" ? (
-          <>{log.iterations ? `In iteration ${log.iterations}` : "Not begun"}</>
-        ) : (
-          <><Text of={detail || status} />{result.recommended_action && !status.startsWith("waiting") && <span class="next">Next: <Text of={result.recommended_action} /></span>}</>
-        )}
-      </p>
-      {answer && (
-        <div class={`answer ${open ? "open" : ""}`}>
-          <Said of={answer} max={open ? 20_000 : 600} label="Answer" />
-          {structured(answer) === undefined && (answer.length > 280 || answer.split("\n").length > 3) && <button type="button" class="link" aria-expanded={open} onClick={() => setOpen(!open)}>{open ? "less" : "more"}</button>}
-          <Sources of={result.citations} />
-        </div>
-      )}
-    </>
+    <p class="outcome">
+      {ended ? (
+        <>
+          {leaf ? <>Decided by <code><Text of={leaf} /></code></> : "Ended"}
+          {condition && condition !== leaf && <> in <code><Text of={condition} /></code></>}
+          {detail && <>: <Text of={detail} /></>}
+        </>
+      ) : status === "running" || status === "queued" ? (log.iterations ? `In iteration ${log.iterations}` : "Not begun") : <Text of={detail || status} />}
+      {next && status !== "success" && !/^(running|queued|waiting)/.test(status) && <span class="next">Next: {next.startsWith("pawl ") ? <Id of={next} /> : <Text of={next} />}</span>}
+    </p>
+  );
+}
+
+/** Answer is what the run answered: its beginning, or all of it. */
+function Answer({ of, citations }: { of: string; citations: Source[] }) {
+  const [open, setOpen] = useState(false);
+  const [cut, setCut] = useState(false);
+  const box = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    const el = box.current!;
+    const measure = () => setCut(el.scrollHeight > el.clientHeight + 1);
+    const watch = new ResizeObserver(measure);
+    watch.observe(el);
+    return () => watch.disconnect();
+  }, [of]);
+  return (
+    <section class="answer" aria-label="Answer">
+      <div ref={box} class={open ? "" : "clamp"}>{structured(of) === undefined ? <Markdown of={of} /> : <Said of={of} label="Answer" />}</div>
+      {(cut || open) && <button type="button" class="link" aria-expanded={open} onClick={() => setOpen(!open)}>{open ? "Show less of the answer" : "Show the whole answer"}</button>}
+      <Sources of={citations} />
+    </section>
   );
 }
 
@@ -194,27 +211,28 @@ function Meters({ live }: { live: Live }) {
     const timer = setInterval(() => tick((n) => n + 1), 500);
     return () => clearInterval(timer);
   }, [running]);
-  const skew = useMemo(() => ({ of: log.t1, at: Date.now() }), [log.t1]);
-  const elapsed = log.elapsed + (running ? Math.max(0, Date.now() - skew.at) : 0);
+  const elapsed = log.elapsed + (running ? Math.max(0, now() - log.t1) : 0);
   const l = log.limits;
   const cost = log.priced || live.result?.cost_usd != null;
+  const known = live.loaded;
   return (
     <dl class="meters">
-      <Meter name="Iterations" used={log.iterations} limit={l.iterations} say={number} />
-      <Meter name="Tokens" used={log.input + log.output} limit={l.tokens} say={short} />
-      <Meter name="Time" used={elapsed} limit={l.time} say={duration} />
-      <Meter name={live.result?.price === "list" ? "Cost, by list price" : "Cost"} used={cost ? log.cost : NaN} limit={l.cost} say={(n) => (isNaN(n) ? "no price" : money(n))} />
+      <Meter name="Iterations" known={known} used={log.iterations} limit={l.iterations} say={number} />
+      <Meter name="Tokens" known={known} used={log.input + log.output} limit={l.tokens} say={short} />
+      <Meter name="Time" known={known} used={elapsed} limit={l.time} say={duration} />
+      <Meter name={live.result?.price === "list" ? "Cost, by list price" : "Cost"} known={known} used={cost ? log.cost : NaN} limit={l.cost} say={(n) => (isNaN(n) ? "no price" : money(n))} />
     </dl>
   );
 }
 
-function Meter({ name, used, limit, say }: { name: string; used: number; limit?: number; say: (n: number) => string }): ComponentChildren {
-  const part = limit ? Math.min(1, (used || 0) / limit) : 0;
+// A Meter has nothing to say before the log was read.
+function Meter({ name, known, used, limit, say }: { name: string; known: boolean; used: number; limit?: number; say: (n: number) => string }) {
+  const part = known && limit ? Math.min(1, (used || 0) / limit) : 0;
   return (
     <div class={`meter ${part >= 1 ? "full" : part > 0.8 ? "near" : ""}`}>
       <dt>{name}</dt>
       <dd>
-        <b>{say(used)}</b>{limit ? <span> of {say(limit)}</span> : isNaN(used) ? null : <span> no ceiling</span>}
+        {known ? <><b>{say(used)}</b>{limit ? <span> of {say(limit)}</span> : isNaN(used) ? null : <span> no ceiling</span>}</> : <b>…</b>}
         <i aria-hidden="true"><u style={{ width: `${part * 100}%` }} /></i>
       </dd>
     </div>

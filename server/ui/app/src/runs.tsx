@@ -1,37 +1,16 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { api, words } from "./api";
 import { BulkDialog, deeds, type Bulk } from "./bulk";
-import { Crumbs } from "./crumbs";
 import { Filters } from "./filters";
-import { queryOf, range, readFilter, type Filter } from "./filter";
-import { ago, argsLine, duration, money, plural, stamp, tone } from "./format";
+import { queryOf, range, readFilter, sought, type Filter } from "./filter";
+import { ago, argsLine, duration, money, now, plural, stamp } from "./format";
 import { useKeys } from "./keys";
-import { comparing, decisionsLink, go, link, listed, parse, statsLink } from "./route";
+import { comparing, go, link, listed, parse } from "./route";
 import { StartRun } from "./start";
 import { CallTool } from "./tools";
-import { Labels, Notice, Status, Text } from "./text";
+import { Id, Labels, Notice, Status, Text } from "./text";
 import type { RunLine } from "./types";
 import { Views } from "./views";
-
-export const statuses = ["running", "waiting_approval", "waiting_input", "waiting_client_tool", "waiting_doubt", "success", "exhausted", "no_progress", "failed", "plan_failed", "denied", "cancelled", "paused", "interrupted", "expired", "queued"];
-const asks = (s: string) => tone(s) === "ask" && s !== "expired";
-
-/** parts are the labels of a filter, which the server looks for, and its other words, which are looked for here. What has spaces in it stands in quotes, or some of it. */
-export function parts(filter: string): { labels: string[]; words: string[] } {
-  const all = (filter.match(/(?:[^\s"]|"[^"]*"?)+/g) ?? []).map((w) => w.replaceAll('"', "")).filter(Boolean);
-  const label = (w: string) => /^[^=]+=./.test(w);
-  return { labels: all.filter(label), words: all.filter((w) => !label(w)) };
-}
-
-/** matches says whether a run has every word: in its id, agent or status, or in a label. */
-export function matches(r: RunLine, words: string[]): boolean {
-  const all = [r.run, r.agent, r.status, ...Object.entries(r.labels ?? {}).map(([k, v]) => `${k}=${v}`)].join(" ").toLowerCase();
-  return words.every((w) => all.includes(w.toLowerCase()));
-}
-
-// How many runs a search reads, and how many matches it shows at first.
-const mostSearched = 2000;
-const enoughFound = 20;
 
 // How many runs of a filter an action on all of them takes at most.
 const mostChosen = 500;
@@ -43,10 +22,7 @@ export function Runs({ query }: { query: URLSearchParams }) {
   // What the address says now counts: of two fields that change at once neither undoes the other.
   const set = (change: Partial<Filter>) => go(listed(queryOf({ ...readFilter(parse(location.hash).query), ...change })), true);
   const [runs, setRuns] = useState<RunLine[] | null>(null);
-  const [waiting, setWaiting] = useState<RunLine[]>([]);
   const [next, setNext] = useState("");
-  const { labels: now, words: sought } = useMemo(() => parts(filter.words), [filter.words]);
-  const asked = JSON.stringify([{ ...filter, words: "" }, now]);
   const [error, setError] = useState("");
   const [at, setAt] = useState(0);
   const [starting, setStarting] = useState(false);
@@ -54,26 +30,17 @@ export function Runs({ query }: { query: URLSearchParams }) {
   const [chosen, setChosen] = useState<ReadonlyMap<string, RunLine>>(new Map());
   const [bulk, setBulk] = useState<Bulk | null>(null);
   const [, setTick] = useState(0);
+  const waiting = filter.status === "waiting";
   const more = useRef<RunLine[]>([]);
   const field = useRef<HTMLInputElement>(null);
 
-  // What waits has several statuses: each is asked for, and one list is made of them.
-  const wanted = () => ({ status: filter.status, agent: filter.agent, label: now, q: filter.search, min_cost: filter.min, brief: "true", ...range(filter) });
-  const waits = (q: object, signal?: AbortSignal) =>
-    Promise.all(statuses.filter(asks).map((s) => api.runs({ ...q, status: s, max: 200, brief: "true" }, signal)))
-      .then((pages) => pages.flatMap((p) => p.runs).sort((a, b) => (a.created_at < b.created_at ? 1 : -1)));
-
+  const wanted = () => ({ status: filter.status, agent: filter.agent, ...sought(filter.search), min_cost: filter.min, brief: "true", ...range(filter) });
   const load = async (signal?: AbortSignal) => {
     try {
-      const forMe = filter.status === "waiting";
-      const [page, all] = await Promise.all([
-        forMe ? waits(wanted(), signal).then((runs) => ({ runs, next: "" })) : api.runs(wanted(), signal),
-        forMe ? [] : waits({}, signal),
-      ]);
+      const page = await api.runs({ ...wanted(), max: filter.status === "waiting" ? 200 : undefined }, signal);
       const known = new Set(page.runs.map((r) => r.run));
       setRuns([...page.runs, ...more.current.filter((r) => !known.has(r.run))]);
       if (!more.current.length) setNext(page.next);
-      setWaiting(all);
       setError("");
     } catch (e) {
       if (!signal?.aborted) setError(words(e));
@@ -97,10 +64,11 @@ export function Runs({ query }: { query: URLSearchParams }) {
       stop.abort();
       clearTimeout(timer);
     };
-  }, [asked]);
+  }, [address]);
 
-  const shown = useMemo(() => (runs ?? []).filter((r) => matches(r, sought)), [runs, sought]);
+  const shown = runs ?? [];
   const agents = useMemo(() => [...new Set([...(runs ?? []).map((r) => r.agent), filter.agent].filter(Boolean))].sort(), [runs, filter.agent]);
+  const leaves = shown.some(left);
   const cursor = Math.min(at, shown.length - 1);
 
   const choose = (r: RunLine) => {
@@ -114,7 +82,7 @@ export function Runs({ query }: { query: URLSearchParams }) {
       const all = [...shown];
       for (let cursor = next; cursor && all.length < mostChosen; ) {
         const p = await api.runs({ ...wanted(), cursor, max: 200 });
-        all.push(...p.runs.filter((r) => matches(r, sought)));
+        all.push(...p.runs);
         cursor = p.next;
       }
       setChosen(new Map(all.slice(0, mostChosen).map((r) => [r.run, r])));
@@ -141,30 +109,19 @@ export function Runs({ query }: { query: URLSearchParams }) {
     "/": () => field.current?.focus(),
     n: () => setStarting(true),
     r: () => void load(),
-    Escape: () => (chosen.size ? setChosen(new Map()) : set({ words: "", search: "" })),
+    Escape: () => (chosen.size ? setChosen(new Map()) : set({ search: "" })),
   }, 1);
 
-  const page = async (max?: number, signal?: AbortSignal) => {
+  const page = async () => {
     try {
-      const p = await api.runs({ ...wanted(), cursor: next, max }, signal);
-      more.current = [...(runs ?? []), ...p.runs];
+      const p = await api.runs({ ...wanted(), cursor: next });
+      more.current = [...shown, ...p.runs];
       setRuns(more.current);
       setNext(p.next);
     } catch (e) {
-      if (!signal?.aborted) setError(words(e));
+      setError(words(e));
     }
   };
-  // Search older runs, too, until there is something to show.
-  const searching = sought.length > 0 && !!next && shown.length < enoughFound && (runs?.length ?? 0) < mostSearched && !error;
-  useEffect(() => {
-    if (!searching) return;
-    const stop = new AbortController();
-    const timer = window.setTimeout(() => void page(200, stop.signal), 200);
-    return () => {
-      stop.abort();
-      clearTimeout(timer);
-    };
-  }, [searching, next, asked]);
 
   // What is selected is as it stands now, where it is still shown.
   const fresh = new Map((runs ?? []).map((r) => [r.run, r]));
@@ -175,32 +132,19 @@ export function Runs({ query }: { query: URLSearchParams }) {
   };
   return (
     <div class="runs">
-      <Crumbs />
       <div class="head">
-        <h1>Runs</h1>
-        <a class="button" href={statsLink()}>Cost and outcome</a>
-        <a class="button" href={decisionsLink()}>Decisions</a>
-        <a class="button" href="#/budgets">Budgets</a>
+        <h1>{waiting ? "Waiting" : "Runs"}</h1>
         <button type="button" onClick={() => setCalling(true)}>Call a tool…</button>
         <button type="button" class="primary" onClick={() => setStarting(true)}>Start a run <kbd>n</kbd></button>
       </div>
       {error && <Notice bad>{error}</Notice>}
       <Views query={queryOf(filter).toString()} />
-      {waiting.length > 0 && (
-        <section class="waits" aria-labelledby="waits">
-          <h2 id="waits">{waiting.length === 1 ? "One run waits for you" : `${waiting.length} runs wait for you`}</h2>
-          <ul>
-            {waiting.slice(0, 6).map((r) => <Waiting run={r} key={r.run} />)}
-          </ul>
-          {waiting.length > 6 && <button type="button" class="link" onClick={() => set({ status: "waiting" })}>{waiting.length - 6} more</button>}
-        </section>
-      )}
       <Filters filter={filter} set={set} agents={agents} field={field}>
-        <span class="count" role="status">{runs ? plural(shown.length, "run") : "loading"}{searching ? ", looking in older ones…" : next && (sought.length ? ` among the latest ${runs?.length}` : ", more below")}</span>
+        <span class="count" role="status">{runs ? plural(shown.length, "run") : "loading"}{next && ", more below"}</span>
       </Filters>
-      {runs && !shown.length && !searching && (
+      {runs && !shown.length && !error && (
         <div class="empty">
-          {address ? "No run matches." : <>No run yet. <button type="button" class="link" onClick={() => setStarting(true)}>Start one</button>, or use <code>pawl run</code> on the same database.</>}
+          {address === "status=waiting" ? "No run waits for anybody." : address ? "No run matches." : <>No run yet. <button type="button" class="link" onClick={() => setStarting(true)}>Start one</button>, or use <code>pawl run</code> on the same database.</>}
         </div>
       )}
       {chosen.size > 0 && (
@@ -215,25 +159,26 @@ export function Runs({ query }: { query: URLSearchParams }) {
         </div>
       )}
       {shown.length > 0 && (
-        <table class="list">
-          <thead><tr><th scope="col" class="pick"><input type="checkbox" aria-label="Select all runs shown" checked={shown.every((r) => chosen.has(r.run))} onChange={chooseShown} /></th><th scope="col">Status</th><th scope="col">Agent</th><th scope="col">Input and answer</th><th scope="col" class="wide">Labels</th><th scope="col" class="num">Iterations</th><th scope="col" class="num">Cost</th><th scope="col" class="num">Started</th></tr></thead>
+        <table class={`list ${waiting ? "waiting" : ""}`}>
+          <thead><tr><th scope="col" class="pick"><input type="checkbox" aria-label="Select all runs shown" checked={shown.every((r) => chosen.has(r.run))} onChange={chooseShown} /></th><th scope="col">Status</th><th scope="col">Agent</th><th scope="col">Input and answer</th><th scope="col" class="wide">Labels</th><th scope="col" class="num">Iterations</th><th scope="col" class="num">Cost</th><th scope="col" class="num">Started</th>{leaves && <th scope="col" class="num left">Time left</th>}</tr></thead>
           <tbody>
             {shown.map((r, i) => (
               <tr key={r.run} data-row={i} class={i === cursor ? "at" : ""} onClick={() => go(link(r.run))} onMouseEnter={() => setAt(i)}>
                 <td class="pick" onClick={(e) => e.stopPropagation()}><label><input type="checkbox" aria-label={`Select ${r.agent}, run ${r.run}`} checked={chosen.has(r.run)} onFocus={() => setAt(i)} onChange={() => choose(r)} /></label></td>
                 <td class="is"><Status of={r.status} position={r.position} /></td>
-                <td class="who"><a href={link(r.run)} aria-label={`${r.agent}, run ${r.run}`} onFocus={() => setAt(i)}><Text of={r.agent} /></a>{r.run.includes(".") && <span class="tag">child</span>}<span class="mono id">{r.run}</span></td>
-                <td class="says"><Says run={r} /></td>
+                <td class="who"><a href={link(r.run)} aria-label={`${r.agent}, run ${r.run}`} onFocus={() => setAt(i)}><Text of={r.agent} /></a>{r.run.includes(".") && <span class="tag">child</span>}<Id of={r.run} /></td>
+                <td class="says"><Says run={r} all={waiting} /></td>
                 <td class="wide"><Labels of={r.labels} /></td>
                 <td class="num turns">{r.iterations}</td>
                 <td class="num cost">{money(r.cost_usd)}</td>
                 <td class="num began"><time dateTime={r.created_at} title={stamp(Date.parse(r.created_at))}>{ago(Date.parse(r.created_at))}</time></td>
+                {leaves && <td class="num left">{left(r)}</td>}
               </tr>
             ))}
           </tbody>
         </table>
       )}
-      {next && <button type="button" class="more" onClick={() => page()}>Older runs</button>}
+      {next && <button type="button" class="more" onClick={() => void page()}>Older runs</button>}
       {starting && <StartRun close={() => setStarting(false)} />}
       {calling && <CallTool close={() => setCalling(false)} />}
       {bulk && <BulkDialog what={bulk} runs={selected} close={() => { setBulk(null); setChosen(new Map()); void load(); }} />}
@@ -243,29 +188,22 @@ export function Runs({ query }: { query: URLSearchParams }) {
 
 const needs: Record<string, string> = { approval: "Approve", input: "Answer", client_tool: "Submit", doubt: "Settle" };
 
-/** Says is what a run was asked, and what it answered or waits for. */
-function Says({ run: r }: { run: RunLine }) {
-  const p = r.waits?.find((w) => !w.answered_at);
+/** Says is what a run was asked, and what it answered or waits for: the first of it, or all. */
+function Says({ run: r, all }: { run: RunLine; all: boolean }) {
+  const open = (r.waits ?? []).filter((w) => !w.answered_at);
   return (
     <>
       <span class="input"><Text of={r.input || "–"} /></span>
-      {p
-        ? <span class="then ask">{needs[p.kind]}: <Text of={p.kind === "input" ? p.reason : `${p.tool}  ${argsLine(p.args)}`} />{(r.waits?.length ?? 0) > 1 && `, and ${r.waits!.length - 1} more`}</span>
-        : r.answer && <span class="then"><Text of={r.answer} /></span>}
+      {(all ? open : open.slice(0, 1)).map((p) => (
+        <span class="then ask" key={p.run + p.call}>{needs[p.kind]}: <Text of={p.kind === "input" ? p.reason : `${p.tool}  ${argsLine(p.args)}`} />{!all && open.length > 1 && `, and ${open.length - 1} more`}</span>
+      ))}
+      {!open.length && r.answer && <span class="then"><Text of={r.answer} /></span>}
     </>
   );
 }
 
-function Waiting({ run }: { run: RunLine }) {
-  const p = run.waits?.[0];
-  return (
-    <li>
-      <a href={link(run.run)}>
-        <Status of={run.status} />
-        <b><Text of={run.agent} /></b>
-        <span class="what">{p ? <Text of={p.kind === "input" ? p.reason : `${p.tool}  ${argsLine(p.args)}`} /> : "…"}</span>
-        <span class="when">{p?.expires_at ? `${duration(Date.parse(p.expires_at) - Date.now())} left` : ago(Date.parse(run.created_at))}</span>
-      </a>
-    </li>
-  );
+/** left is how long what a run waits for can still be decided; empty: for ever. */
+function left(r: RunLine): string {
+  const ends = (r.status === "expired" ? [] : r.waits ?? []).flatMap((p) => (p.expires_at && !p.answered_at ? Date.parse(p.expires_at) : []));
+  return ends.length ? duration(Math.min(...ends) - now()) : "";
 }

@@ -26,7 +26,7 @@ export function readLabels(s: string): Record<string, string> | undefined {
   return Object.keys(out).length ? out : undefined;
 }
 
-export function StartRun({ close }: { close: () => void }) {
+export function StartRun({ close, agent: of }: { close: () => void; agent?: string }) {
   const [agents, setAgents] = useState<Agent[] | null>(null);
   const [error, setError] = useState("");
   const [name, setName] = useState("");
@@ -38,7 +38,7 @@ export function StartRun({ close }: { close: () => void }) {
   useEffect(() => {
     api.agents().then((r) => {
       setAgents(r.agents);
-      setName(r.agents[0]?.name ?? "");
+      setName(of ?? r.agents[0]?.name ?? "");
     }, (e) => setError(words(e)));
   }, []);
   const agent = agents?.find((a) => a.name === name);

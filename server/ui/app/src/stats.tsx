@@ -1,13 +1,12 @@
 import { useEffect, useState } from "preact/hooks";
 import { api, words } from "./api";
-import { Crumbs } from "./crumbs";
-import { money, number, percent, plural, stamp, tone } from "./format";
-import { go, home, statsLink } from "./route";
+import { ended, money, number, percent, plural, stamp, tone } from "./format";
+import { go, statsLink } from "./route";
 import { Notice, Text } from "./text";
 import type { Span, Stats } from "./types";
 
 const spans: [string, string, number, string][] = [["24h", "last 24 hours", 864e5, "hour"], ["7d", "last 7 days", 6048e5, "day"], ["30d", "last 30 days", 2592e6, "day"], ["90d", "last 90 days", 7776e6, "day"]];
-const kinds = [["good", "success"], ["limit", "at a limit"], ["bad", "failed or denied"], ["ask", "waiting"], ["live", "running"], ["off", "cancelled or paused"]] as const;
+const kinds = [["good", "success"], ["limit", "at a limit"], ["stuck", "no progress"], ["bad", "failed or denied"], ["ask", "waiting"], ["live", "running"], ["off", "cancelled, paused or expired"]] as const;
 type Kind = (typeof kinds)[number][0];
 
 /** StatsPage shows cost and outcome over time, by agent or by a label. */
@@ -26,9 +25,10 @@ export function StatsPage({ query }: { query: URLSearchParams }) {
   }, [time[0], label]);
   const groups = [...new Set(stats?.spans.map((s) => s.group) ?? [])].map((g) => ({ name: g, spans: stats!.spans.filter((s) => s.group === g) }));
   groups.sort((a, b) => sum(b.spans, "cost_usd") - sum(a.spans, "cost_usd") || sum(b.spans, "runs") - sum(a.spans, "runs"));
+  const most = { runs: peak(groups.map((g) => g.spans), "runs"), cost: peak(groups.map((g) => g.spans), "cost_usd") };
+  const whole = summed(stats?.spans ?? []);
   return (
     <div class="compare stats" data-loaded={stats ? true : undefined}>
-      <Crumbs><a href={home()}>Runs</a><i aria-hidden="true">/</i><span>Cost and outcome</span></Crumbs>
       <h1>Cost and outcome</h1>
       <form class="filters" onSubmit={(e) => { e.preventDefault(); go(statsLink({ time: time[0], label: typed.trim() })); }}>
         <select aria-label="Time" value={time[0]} onChange={(e) => go(statsLink({ time: e.currentTarget.value, label }))}>
@@ -41,10 +41,14 @@ export function StatsPage({ query }: { query: URLSearchParams }) {
         <>
           <p class="legend" aria-hidden="true">{kinds.map(([k, name]) => <span key={k}><i class={k} />{name}</span>)}</p>
           <table>
-            <thead><tr><th scope="col">{label ? <Text of={label} /> : "Agent"}</th><th scope="col" class="num">Runs</th><th scope="col" class="num">Success</th><th scope="col" class="num">Cost</th><th scope="col" class="num">Per run</th><th scope="col" class="bars">Runs by {time[3]}, UTC</th><th scope="col" class="bars">Cost by {time[3]}</th></tr></thead>
-            <tbody>{groups.map((g) => <Group key={g.name} name={g.name} spans={g.spans} stats={stats} />)}</tbody>
+            <thead><tr><th scope="col">{label ? <Text of={label} /> : "Agent"}</th><th scope="col" class="num">Runs</th><th scope="col" class="num">Success</th><th scope="col" class="num">Cost</th><th scope="col" class="num">Per run</th><th scope="col" class="bars">Runs by {time[3]}</th><th scope="col" class="bars">Cost by {time[3]}</th></tr></thead>
+            <tbody>{groups.map((g) => <Group key={g.name} name={g.name} spans={g.spans} stats={stats} most={most} />)}</tbody>
+            <tfoot>
+              {groups.length > 1 && <Group name="All" spans={whole} stats={stats} most={{ runs: peak([whole], "runs"), cost: peak([whole], "cost_usd") }} />}
+              <tr class="dates"><td colSpan={5} /><td><Dates stats={stats} /></td><td><Dates stats={stats} /></td></tr>
+            </tfoot>
           </table>
-          <p class="hint">A run counts when it was started, child runs with their parents. Runs of models without a price have no cost. Each row of bars has its own scale.</p>
+          <p class="hint">A run counts when it was started, in UTC, and child runs with their parents. Success is that of the runs that have ended. Runs of models without a price have no cost. All rows but the sum have one scale.</p>
         </>
       )}
     </div>
@@ -53,46 +57,76 @@ export function StatsPage({ query }: { query: URLSearchParams }) {
 
 const sum = (spans: Span[], of: "runs" | "cost_usd" | "unpriced") => spans.reduce((n, s) => n + s[of], 0);
 
+/** peak is the highest bar of several rows. */
+const peak = (rows: Span[][], of: "runs" | "cost_usd") => Math.max(...rows.flat().map((s) => s[of]), 0);
+
+/** summed is one row of all groups. */
+function summed(all: Span[]): Span[] {
+  const by = new Map<string, Span>();
+  for (const s of all) {
+    const t = by.get(s.at) ?? { at: s.at, group: "", runs: 0, statuses: {}, cost_usd: 0, unpriced: 0 };
+    by.set(s.at, t);
+    for (const k of ["runs", "cost_usd", "unpriced"] as const) t[k] += s[k];
+    for (const [k, n] of Object.entries(s.statuses)) t.statuses[k] = (t.statuses[k] ?? 0) + n;
+  }
+  return [...by.values()];
+}
+
 function count(s: Span): Record<Kind, number> {
-  const out = { good: 0, limit: 0, bad: 0, ask: 0, live: 0, off: 0 };
+  const out = { good: 0, limit: 0, stuck: 0, bad: 0, ask: 0, live: 0, off: 0 };
   for (const [status, n] of Object.entries(s.statuses)) out[tone(status)] += n;
   return out;
 }
 
-function Group({ name, spans, stats }: { name: string; spans: Span[]; stats: Stats }) {
+function Group({ name, spans, stats, most }: { name: string; spans: Span[]; stats: Stats; most: { runs: number; cost: number } }) {
   const runs = sum(spans, "runs");
   const priced = runs - sum(spans, "unpriced");
   const cost = sum(spans, "cost_usd");
   const good = spans.reduce((n, s) => n + count(s).good, 0);
+  const over = spans.reduce((n, s) => n + ended.reduce((m, status) => m + (s.statuses[status] ?? 0), 0), 0);
   return (
     <tr>
       <th scope="row">{name ? <Text of={name} /> : <span class="dim">none</span>}</th>
       <td class="num">{number(runs)}</td>
-      <td class="num">{percent(good / runs)}</td>
+      <td class="num">{over ? percent(good / over) : "–"}</td>
       <td class="num">{priced ? money(cost) : "–"}</td>
       <td class="num">{priced ? money(cost / priced) : "–"}</td>
-      <td><Bars spans={spans} stats={stats} of={(s) => { const c = count(s); return kinds.map(([k]) => [k, c[k]]); }} say={`${plural(runs, "run")} over time`} each={(s) => `${plural(s.runs, "run")}, ${count(s).good} successful`} /></td>
-      <td>{priced > 0 && <Bars spans={spans} stats={stats} of={(s) => [["money", s.cost_usd]]} say={`${money(cost)} over time`} each={(s) => money(s.cost_usd)} />}</td>
+      <td><Bars spans={spans} stats={stats} most={most.runs} scale={number} of={(s) => { const c = count(s); return kinds.map(([k]) => [k, c[k]]); }} say={`${plural(runs, "run")} over time`} each={(s) => `${plural(s.runs, "run")}, ${count(s).good} successful`} /></td>
+      <td>{priced > 0 && <Bars spans={spans} stats={stats} most={most.cost} scale={money} of={(s) => [["money", s.cost_usd]]} say={`${money(cost)} over time`} each={(s) => money(s.cost_usd)} />}</td>
     </tr>
   );
 }
 
-function Bars({ spans, stats, of, say, each }: { spans: Span[]; stats: Stats; of: (s: Span) => (readonly [string, number])[]; say: string; each: (s: Span) => string }) {
+const times = (stats: Stats) => {
   const from = Date.parse(stats.since);
-  const n = Math.max(1, Math.ceil((Date.parse(stats.until) - from) / (stats.seconds * 1000)));
-  const most = Math.max(...spans.map((s) => of(s).reduce((t, [, v]) => t + v, 0)), 1e-9);
+  const step = stats.seconds * 1000;
+  return { from, step, n: Math.max(1, Math.ceil((Date.parse(stats.until) - from) / step)) };
+};
+
+/** Dates are the axis of time below the bars. */
+function Dates({ stats }: { stats: Stats }) {
+  const { from, step, n } = times(stats);
+  const at = (i: number) => new Date(from + i * step).toISOString().slice(5, step < 864e5 ? 16 : 10).replace("T", " ");
+  return <div class="axis"><span>{at(0)}</span><span>{at(Math.floor((n - 1) / 2))}</span><span>{at(n - 1)}</span></div>;
+}
+
+function Bars({ spans, stats, most, scale, of, say, each }: { spans: Span[]; stats: Stats; most: number; scale: (n: number) => string; of: (s: Span) => (readonly [string, number])[]; say: string; each: (s: Span) => string }) {
+  const { from, step, n } = times(stats);
   return (
-    <svg class="spark" viewBox={`0 0 ${n * 10} 40`} preserveAspectRatio="none" role="img" aria-label={say}>
-      {spans.map((s) => {
-        const x = Math.floor((Date.parse(s.at) - from) / (stats.seconds * 1000)) * 10;
-        let y = 40;
-        return (
-          <g key={s.at}>
-            <title>{`${stamp(Date.parse(s.at))}: ${each(s)}`}</title>
-            {of(s).map(([k, v]) => { const h = (v / most) * 38; y -= h; return h > 0 && <rect key={k} class={k} x={x + 1} y={y} width={8} height={h} />; })}
-          </g>
-        );
-      })}
-    </svg>
+    <div class="plot">
+      <span aria-hidden="true">{scale(most)}</span><span aria-hidden="true">0</span>
+      <svg class="spark" viewBox={`0 0 ${n * 10} 40`} preserveAspectRatio="none" role="img" aria-label={say}>
+        {spans.map((s) => {
+          const x = Math.floor((Date.parse(s.at) - from) / step) * 10;
+          let y = 40;
+          return (
+            <g key={s.at}>
+              <title>{`${stamp(Date.parse(s.at))}: ${each(s)}`}</title>
+              {of(s).map(([k, v]) => { const h = v && Math.max(1, (v / most) * 40); y -= h; return h > 0 && <rect key={k} class={k} x={x + 1} y={y} width={8} height={h} />; })}
+            </g>
+          );
+        })}
+      </svg>
+    </div>
   );
 }

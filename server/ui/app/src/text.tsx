@@ -50,21 +50,52 @@ export function Copy({ text, label = "Copy" }: { text: string | (() => string); 
   return <button type="button" class="quiet small" onClick={copy}>{done || label}</button>;
 }
 
+/** Id is the id of a run or a key, which can be copied. */
+export function Id({ of }: { of: string }) {
+  const [done, setDone] = useState(false);
+  const copy = async (e: Event) => {
+    e.stopPropagation(); // the row beneath opens the run
+    await navigator.clipboard?.writeText(of).then(() => setDone(true), () => {});
+    setTimeout(() => setDone(false), 1500);
+  };
+  return (
+    <span class="id">
+      <span class="mono" title={of}>{of}</span>
+      <button type="button" class="copy" aria-label={done ? "Copied" : `Copy ${of}`} title="Copy" onClick={copy}>
+        <svg viewBox="0 0 12 12" aria-hidden="true">{done ? shapes.success : <path d="M4.5 4.5h6v6h-6zM2.5 8h-1V1.5H8v1" />}</svg>
+      </button>
+    </span>
+  );
+}
+
+// Two statuses that a person must tell apart have two shapes, whatever their colours.
+const question = <path d="M4 4.2C4 2.9 4.9 2 6.1 2S8 2.9 8 4c0 1.6-2 1.8-2 3.3M6 9.8v.2" />;
+const cross = <path d="m3 3 6 6M9 3 3 9" />;
 const shapes: Record<string, JSX.Element> = {
-  good: <path d="M2.5 6.5 5 9l4.5-6" />,
-  limit: <path d="M2 3h8M6 10V6M4 8l2-2 2 2" />,
-  ask: <path d="M4 4.2C4 2.9 4.9 2 6.1 2S8 2.9 8 4c0 1.6-2 1.8-2 3.3M6 9.8v.2" />,
-  bad: <path d="m3 3 6 6M9 3 3 9" />,
-  off: <path d="M4 2.5v7M8 2.5v7" />,
-  live: <circle cx="6" cy="6" r="2.5" />,
+  success: <path d="M2.5 6.5 5 9l4.5-6" />,
+  exhausted: <path d="M2 2.5h8M6 10V5.5M4 7.5l2-2 2 2" />,
+  no_progress: <path d="M9.5 4.5A4 4 0 1 0 10 7M9.8 1.8v2.9H6.9" />,
+  waiting_approval: question,
+  waiting_input: <path d="M2 2.5h8v5.5H6.5L4 10V8H2z" />,
+  waiting_client_tool: <path d="M2 6h7M6.5 3 9.5 6l-3 3" />,
+  waiting_doubt: <path d="M6 1.8 10.8 10H1.2zM6 4.8v2.4M6 8.6v.1" />,
+  expired: <path d="M6 1.5a4.5 4.5 0 1 0 0 9 4.5 4.5 0 0 0 0-9M6 3.5V6l1.8 1.5" />,
+  denied: <path d="M6 1.5a4.5 4.5 0 1 0 0 9 4.5 4.5 0 0 0 0-9M3 9l6-6" />,
+  plan_failed: <path d="M2 2h8v8H2zM4.2 4.2l3.6 3.6M7.8 4.2 4.2 7.8" />,
+  failed: cross,
+  cancelled: <path d="M2.5 2.5h7v7h-7z" />,
+  paused: <path d="M4 2.5v7M8 2.5v7" />,
+  interrupted: <path d="M7 1.5 3.5 6.5H6L5 10.5 8.5 5.5H6z" />,
+  running: <circle cx="6" cy="6" r="2.5" />,
+  queued: <path d="M2 3h8M2 6h8M2 9h5" />,
 };
 
-/** Status is a run's status, and its place in the queue. It is never a colour alone: a shape and the word stand with it. */
+/** Status is a run's status, and its place in the queue: a colour, a shape and the word. */
 export function Status({ of, big, position }: { of: string; big?: boolean; position?: number }) {
   const t = tone(of);
   return (
     <span class={`status ${t} ${big ? "big" : ""}`}>
-      <svg viewBox="0 0 12 12" aria-hidden="true">{shapes[t]}</svg>
+      <svg viewBox="0 0 12 12" aria-hidden="true">{shapes[of]}</svg>
       {statusWords[of] ?? of}{position ? `, no. ${position}` : ""}
     </span>
   );

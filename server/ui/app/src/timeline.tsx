@@ -3,7 +3,7 @@ import type { Doing } from "./actions";
 import { axis, overview, type Axis } from "./axis";
 import { Detail } from "./detail";
 import { busy, type Log, type Seg, type Span, type Turn } from "./fold";
-import { duration, money, plural, short } from "./format";
+import { duration, money, now, plural, short } from "./format";
 import { useKeys } from "./keys";
 import { conversationOf, holds, useChildren, type Row } from "./rows";
 import { Status, Text } from "./text";
@@ -29,7 +29,7 @@ export function Timeline({ live, legs, run, picked, pick, open, setDoing }: { li
   const [top, setTop] = useState(0);
   const [height, setHeight] = useState(600);
   const ended = live.ended;
-  const now = useNow(ended || !live.loaded ? 0 : log.turning ? 250 : 1000);
+  const until = useNow(ended || !live.loaded ? 0 : log.turning ? 250 : 1000);
 
   const mode: Mode = wanted ?? (log.turns.length > 12 ? "turn" : "run");
   const rows = useMemo(() => conversationOf(log, { folded, opened, quiet, legs, run }), [log, version, folded, opened, quiet, legs, run]);
@@ -47,8 +47,8 @@ export function Timeline({ live, legs, run, picked, pick, open, setDoing }: { li
   const whole = useMemo(() => {
     if (mode !== "run") return null;
     const logs = legs.length ? legs.map((l) => (l.run === run ? log : opened.get(l.run))) : [log];
-    return axis(logs.flatMap((l) => l?.turns ?? []).flatMap((t) => t.spans), now);
-  }, [mode, version, legs, opened, mode === "run" ? now : 0]);
+    return axis(logs.flatMap((l) => l?.turns ?? []).flatMap((t) => t.spans), until);
+  }, [mode, version, legs, opened, mode === "run" ? until : 0]);
   const away = (r: Row) => legs.some((l) => l.run !== run && (r.key.startsWith(`${l.run}/`) || r.key.startsWith(`${l.run}.`)));
   const own = new Map<Turn, Axis>();
   const axisOf = (r: Row): Axis => {
@@ -56,10 +56,10 @@ export function Timeline({ live, legs, run, picked, pick, open, setDoing }: { li
     if (whole) return whole; // a child's bars use its parent's time
     const turn = r.key.includes("/") && !away(r) ? log.turn(rootTurn(rows, r)) ?? r.turn : r.turn;
     let a = own.get(turn);
-    if (!a) own.set(turn, (a = axis(turn.spans, now)));
+    if (!a) own.set(turn, (a = axis(turn.spans, until)));
     return a;
   };
-  const longest = useMemo(() => log.turns.reduce((m, t) => Math.max(m, turnTime(t, now)), 1), [version, now]);
+  const longest = useMemo(() => log.turns.reduce((m, t) => Math.max(m, turnTime(t, until)), 1), [version, until]);
 
   useLayoutEffect(() => {
     const el = box.current!;
@@ -199,7 +199,7 @@ export function Timeline({ live, legs, run, picked, pick, open, setDoing }: { li
                   axis={axisOf(r)}
                   mode={mode}
                   longest={longest}
-                  now={now}
+                  now={until}
                   at={r === row}
                   hit={found?.has(r.key)}
                   onPick={() => { setKey(r.key); choose(first + i); setDetail(true); }}
@@ -227,13 +227,13 @@ function domId(r: Row): string {
 }
 
 function useNow(every: number): number {
-  const [now, set] = useState(Date.now);
+  const [at, set] = useState(now);
   useEffect(() => {
     if (!every) return;
-    const timer = setInterval(() => set(Date.now()), every);
+    const timer = setInterval(() => set(now()), every);
     return () => clearInterval(timer);
   }, [every]);
-  return now;
+  return at;
 }
 
 function turnTime(t: Turn, now: number): number {
@@ -298,7 +298,7 @@ function Line({ row, index, total, axis, mode, longest, now, at, hit, onPick, on
     const tokens = turn.input + turn.output;
     return (
       <div {...common} class={`tr turn ${row.depth ? "child" : ""} ${at ? "at" : ""} ${turn.bad ? "has-bad" : ""}`}>
-        <span class="name">{indent}{fold}<b>{turn.iteration ? `${turn.iteration}` : "start"}</b><span class="said"><Text of={turn.said || ""} /></span></span>
+        <span class="name">{indent}{fold}<b>{turn.iteration ? `${turn.iteration}` : "start"}</b><span class="said"><Text of={row.folded ? turn.said : ""} /></span></span>
         <span class="track">{mode === "turn" ? <span class="bar sum" style={{ left: "0", width: `${(100 * took) / longest}%` }} /> : <span class="bar sum" style={place(axis, turn.t0, Math.max(turn.t1, turnEnd(turn, now)))} />}</span>
         <span class="num">{took ? duration(took) : ""}</span>
         <span class="num dim">{tokens ? short(tokens) : ""}</span>
@@ -372,7 +372,7 @@ function Scale({ axis }: { axis: Axis | null }) {
       <span class="track">
         {axis ? <>
           {axis.ticks.map((t) => <i key={t.ms} style={{ left: `${t.x * 100}%` }}>{duration(t.ms)}</i>)}
-          {axis.breaks.map((b) => b.x1 - b.x0 > 0.03 && <em key={b.x0} style={{ left: `${((b.x0 + b.x1) / 2) * 100}%` }}>{duration(b.ms)}</em>)}
+          {axis.breaks.filter((b) => b.x1 - b.x0 > 0.03).map((b, i, all) => (i === 0 || b.x0 - all[i - 1].x0 > 0.13) && <em key={b.x0} style={{ left: `${Math.min(0.94, (b.x0 + b.x1) / 2) * 100}%` }}>{duration(b.ms)}</em>)}
         </> : <span class="each">each iteration on its own scale</span>}
       </span>
       <span class="num">Took</span>
@@ -429,7 +429,7 @@ function Stream({ log, status }: { log: Log; status: string }) {
       <span class="hint">{l.withdrawn ? `withdrawn: ${l.withdrawn}` : "being said"}</span>
       <div class="prose">
         {l.thinking && <span class="thinking"><Text of={l.thinking.slice(-1500)} /> </span>}
-        {l.late && !l.thinking && "… "}<Text of={l.text.slice(-3000)} />
+        <Text of={l.text.slice(-3000)} />
         {l.tools.map((t, i) => <span class="tag" key={i}><Text of={t} />…</span>)}
         {!l.withdrawn && <i class="caret" aria-hidden="true" />}
       </div>

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { api, follow, words, type Connection } from "./api";
+import { api, follow, readLog, words, type Connection } from "./api";
 import { Log } from "./fold";
 import type { Result } from "./types";
 
@@ -47,17 +47,13 @@ export function useRun(run: string): Live {
     };
     const read = async () => {
       refresh(0);
-      for (let cursor = log.last ? String(log.last + 1) : "", first = true; first || cursor; first = false) {
-        const page = await api.events(run, cursor, signal);
-        for (const e of page.entries) log.add(e);
-        if (page.entries.length) setVersion((v) => v + 1);
-        if (!page.next || !page.entries.length) break;
-        cursor = page.next;
-      }
+      await readLog(run, log.last ? String(log.last + 1) : "", (page) => {
+        for (const e of page) log.add(e);
+        setVersion((v) => v + 1);
+      }, signal);
       setLoaded(true);
       refresh(0); // the first answer may be older than the log
       if (log.ended && round === 0) return setConnection({ state: "ended" });
-      log.past = false;
       await follow(run, log.last, {
         entries(batch) {
           for (const e of batch) log.add(e);
@@ -68,7 +64,10 @@ export function useRun(run: string): Live {
           log.delta(e);
           setVersion((v) => v + 1);
         },
-        state: setConnection,
+        state(c) {
+          if (c.state === "connecting") log.live = null; // the server says it again from the beginning
+          setConnection(c);
+        },
       }, signal, round > 0);
       refresh(0);
     };

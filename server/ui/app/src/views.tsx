@@ -21,7 +21,7 @@ export function Views({ query }: { query: string }) {
           {v.own && <button type="button" class="quiet small" aria-label={`Remove the view ${v.name}`} onClick={() => keep(v.name, null)}>✕</button>}
         </span>
       ))}
-      {!now && <button type="button" class="quiet small" onClick={() => setSaving(true)}>Save this view…</button>}
+      {!now && query !== "status=waiting" && <button type="button" class="quiet small" onClick={() => setSaving(true)}>Save this view…</button>}
       {saving && (
         <Dialog title="Save this view" does="Save" act={() => keep(name.trim(), query)} close={() => setSaving(false)} disabled={!name.trim() || all.some((v) => !v.own && v.name === name.trim())}>
           <div class="field"><label for="view-name">Name</label><input id="view-name" data-first maxLength={40} value={name} onInput={(e) => setName(e.currentTarget.value)} /></div>
