@@ -17,7 +17,7 @@ export function AgentsPage() {
       <h1>Agents</h1>
       {error ? <Notice bad>{error}</Notice> : !all ? <p role="status">Loading…</p> : !all.length ? <p class="empty">This server has no agents. Start <code>pawl serve</code> with their specs.</p> : (
         <table>
-          <thead><tr><th scope="col">Agent</th><th scope="col">What it does</th><th scope="col">Model</th><th scope="col" class="tools">Tools</th><th scope="col" class="act"><span class="sr">Action</span></th></tr></thead>
+          <thead><tr><th scope="col">Agent</th><th scope="col">What it does</th><th scope="col" class="mono">Model</th><th scope="col" class="tools">Tools</th><th scope="col" class="act"><span class="sr">Action</span></th></tr></thead>
           <tbody>
             {all.map((a) => (
               <tr key={a.name}>

@@ -21,7 +21,7 @@ export function BudgetsPage() {
       {error && <Notice bad>{error}</Notice>}
       {!all ? !error && <p role="status">Loading…</p> : !all.length ? <p class="empty">No budget has been used.</p> : (
         <>
-          <table>
+          <div class="wide"><table>
             <thead><tr><th scope="col">Of</th><th scope="col">Per</th><th scope="col" class="num">Spent</th><th scope="col" class="num">Reserved</th><th scope="col" class="num">Left</th><th scope="col" class="num">Limit</th><th scope="col">Period ends</th></tr></thead>
             <tbody>
               {all.map((b) => (
@@ -36,7 +36,7 @@ export function BudgetsPage() {
                 </tr>
               ))}
             </tbody>
-          </table>
+          </table></div>
           <p class="hint">What is reserved is for model calls in progress, which may cost less.</p>
         </>
       )}

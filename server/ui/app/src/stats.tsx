@@ -44,8 +44,7 @@ export function StatsPage({ query }: { query: URLSearchParams }) {
             <thead><tr><th scope="col">{label ? <Text of={label} /> : "Agent"}</th><th scope="col" class="num">Runs</th><th scope="col" class="num">Success</th><th scope="col" class="num">Cost</th><th scope="col" class="num">Per run</th><th scope="col" class="bars">Runs by {time[3]}</th><th scope="col" class="bars">Cost by {time[3]}</th></tr></thead>
             <tbody>{groups.map((g) => <Group key={g.name} name={g.name} spans={g.spans} stats={stats} most={most} />)}</tbody>
             <tfoot>
-              {groups.length > 1 && <Group name="All" spans={whole} stats={stats} most={{ runs: peak([whole], "runs"), cost: peak([whole], "cost_usd") }} />}
-              <tr class="dates"><td colSpan={5} /><td><Dates stats={stats} /></td><td><Dates stats={stats} /></td></tr>
+              <Group name="All" spans={whole} stats={stats} most={{ runs: peak([whole], "runs"), cost: peak([whole], "cost_usd") }} dates />
             </tfoot>
           </table>
           <p class="hint">A run counts when it was started, in UTC, and child runs with their parents. Success is that of the runs that have ended. Runs of models without a price have no cost. All rows but the sum have one scale.</p>
@@ -78,7 +77,7 @@ function count(s: Span): Record<Kind, number> {
   return out;
 }
 
-function Group({ name, spans, stats, most }: { name: string; spans: Span[]; stats: Stats; most: { runs: number; cost: number } }) {
+function Group({ name, spans, stats, most, dates }: { name: string; spans: Span[]; stats: Stats; most: { runs: number; cost: number }; dates?: boolean }) {
   const runs = sum(spans, "runs");
   const priced = runs - sum(spans, "unpriced");
   const cost = sum(spans, "cost_usd");
@@ -91,8 +90,8 @@ function Group({ name, spans, stats, most }: { name: string; spans: Span[]; stat
       <td class="num">{over ? percent(good / over) : "–"}</td>
       <td class="num">{priced ? money(cost) : "–"}</td>
       <td class="num">{priced ? money(cost / priced) : "–"}</td>
-      <td><Bars spans={spans} stats={stats} most={most.runs} scale={number} of={(s) => { const c = count(s); return kinds.map(([k]) => [k, c[k]]); }} say={`${plural(runs, "run")} over time`} each={(s) => `${plural(s.runs, "run")}, ${count(s).good} successful`} /></td>
-      <td>{priced > 0 && <Bars spans={spans} stats={stats} most={most.cost} scale={money} of={(s) => [["money", s.cost_usd]]} say={`${money(cost)} over time`} each={(s) => money(s.cost_usd)} />}</td>
+      <td><Bars spans={spans} stats={stats} most={most.runs} scale={number} of={(s) => { const c = count(s); return kinds.map(([k]) => [k, c[k]]); }} say={`${plural(runs, "run")} over time`} each={(s) => `${plural(s.runs, "run")}, ${count(s).good} successful`} />{dates && <Dates stats={stats} />}</td>
+      <td>{priced > 0 && <Bars spans={spans} stats={stats} most={most.cost} scale={money} of={(s) => [["money", s.cost_usd]]} say={`${money(cost)} over time`} each={(s) => money(s.cost_usd)} />}{dates && priced > 0 && <Dates stats={stats} />}</td>
     </tr>
   );
 }
