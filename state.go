@@ -397,13 +397,9 @@ func (s *State) Parent() string { return s.first().Parent }
 // Files are the files of the input, without their data.
 func (s *State) Files() []File { return slices.Clone(s.first().Files) }
 
-// Text is what a search finds the run by: its id, agent and labels, what people said in it, and its answer.
+// Text is what a search finds the run by: what people said in it, and its answer.
 func (s *State) Text() string {
-	text := s.run + " " + s.declared().Agent + " " + strings.Join(s.inputs, "\n")
-	labels := s.first().Labels
-	for _, name := range slices.Sorted(maps.Keys(labels)) {
-		text += "\n" + name + " " + labels[name]
-	}
+	text := strings.Join(s.inputs, "\n")
 	if answer := s.Answer(); answer != "" {
 		text += "\n" + answer
 	}
