@@ -13,8 +13,8 @@ import (
 type feed struct {
 	mu       sync.Mutex
 	watchers []*watcher
-	last     uint64  // the last durable entry
-	said     []piece // of the reply that is being streamed, for watchers that begin during it
+	last     uint64 // the last durable entry
+	said     piece  // the text of the reply that is being streamed, for watchers that begin during it
 	closed   bool
 
 	above *feed  // of the run that this one is a child of, which gets its pieces, too; nil: nobody does
@@ -67,6 +67,18 @@ func (p *piece) join(c *pawl.Chunk) bool {
 	return true
 }
 
+// say adds the text of a piece of the same reply, however much there is.
+func (p *piece) say(next *piece) {
+	switch {
+	case p.at == 0:
+		*p = *next
+		return
+	case p.more == nil:
+		p.more = []byte(p.first.Text)
+	}
+	p.more = append(p.more, next.first.Text...)
+}
+
 // entry returns the piece as an entry for a watcher.
 func (p *piece) entry() pawl.Entry {
 	d := pawl.ModelDelta{Text: p.first.Text, Thinking: p.first.Thinking, Tool: p.first.Call, Agent: p.agent}
@@ -90,7 +102,7 @@ func (f *feed) watch() *watcher {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	w.end = f.closed
-	for _, p := range f.said {
+	if p := f.said; p.at > 0 {
 		p.more = slices.Clip(p.more) // both grow
 		w.pieces = append(w.pieces, p)
 	}
@@ -131,7 +143,7 @@ func (w *watcher) poke() {
 func (f *feed) news(last uint64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.last, f.said = last, nil
+	f.last, f.said = last, piece{}
 	for _, w := range f.watchers {
 		w.news = true
 		w.poke()
@@ -153,8 +165,8 @@ func (f *feed) pass(p piece) {
 	defer f.mu.Unlock()
 	if p.at == 0 { // of another run
 		p.at = f.last
-	} else if n := len(f.said); n == 0 || !f.said[n-1].join(&p.first) {
-		f.said = append(f.said, p)
+	} else if p.first.Text != "" {
+		f.said.say(&p)
 	}
 	for _, w := range f.watchers {
 		if w.joins(&p) {

@@ -5,11 +5,9 @@ import (
 	"flag"
 	"fmt"
 	"log/slog"
-	"maps"
 	"os"
 	"reflect"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/pawl-run/pawl"
@@ -179,17 +177,9 @@ func changesText(e pawl.Entry) bool {
 	return false
 }
 
-// SearchText returns the text by which a search finds a run, for [pawl.Batch]: its id, agent and
-// labels, and [pawl.State.Text]. What looks like a secret is removed, so that a search for the
-// beginning of a secret finds nothing.
-func SearchText(s *pawl.State) string {
-	h := s.Head()
-	words := []string{h.Run, h.Agent}
-	for _, name := range slices.Sorted(maps.Keys(h.Labels)) {
-		words = append(words, name, h.Labels[name])
-	}
-	return redact.Text(strings.Join(append(words, s.Text()), "\n"))
-}
+// SearchText returns the text by which a search finds a run, for [pawl.Batch]. What looks like
+// a secret is removed, so that a search for the beginning of a secret finds nothing.
+func SearchText(s *pawl.State) string { return redact.Text(s.Text()) }
 
 // encode returns the encoded entries.
 func encode(entries []pawl.Entry) (records [][]byte, err error) {

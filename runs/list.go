@@ -16,7 +16,7 @@ type Filter struct {
 	Status   pawl.Status // the effective status; zero: any
 	Waiting  bool        // runs that wait for somebody, in any waiting status; Status must then be zero
 	Children bool        // also lists child runs and memories; memories are always in a list of the agent memory
-	Search   string      // words, or beginnings of words, in a run's id, agent, labels, what people said in it, or its answer
+	Search   string      // words, or beginnings of words, in a run's id, agent, what people said in it, or its answer
 	// After are the ids of the last runs of the previous page of this list, in its order: the
 	// list continues after the last of them that still exists, whatever its status is now.
 	After []string

@@ -61,7 +61,7 @@ func routes() []route {
 				{"loop", "only runs of this loop"},
 				{"label", "only runs with this label, as KEY=VALUE; may be repeated"},
 				{"thread", "only runs of this conversation"},
-				{"q", "only runs with these words, or words that begin so, in their id, agent, labels, input or answer"},
+				{"q", "only runs with these words, or words that begin so, in their id, agent, input or answer"},
 				{"since", "only runs created at this time or later"},
 				{"until", "only runs created before this time"},
 				{"min_cost", "only runs that cost at least so many dollars"},

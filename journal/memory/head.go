@@ -71,7 +71,7 @@ func (r *run) match(q pawl.Query, sought []string) (pawl.Head, bool) {
 		q.Agent != "" && h.Agent != q.Agent,
 		q.Loop != "" && h.Loop != q.Loop,
 		q.Thread != "" && h.Thread != q.Thread,
-		len(sought) > 0 && !journals.WordsMatch(journals.Words(r.text), sought),
+		len(sought) > 0 && !journals.WordsMatch(journals.Words(h.Run+" "+h.Agent+" "+r.text), sought),
 		!q.Due.IsZero() && (h.WakeAt.IsZero() || h.WakeAt.After(q.Due)) && (h.Status != pawl.StatusRunning || r.lease.Until.After(time.Now())),
 		!shared.HasLabels(h.Labels, q.Labels):
 		return pawl.Head{}, false

@@ -105,7 +105,7 @@ func (w *writer) append(t *target, b pawl.Batch) error {
 	if err != nil {
 		return err
 	}
-	if err := w.setText(t.ref, b.Text); err != nil {
+	if err := w.setText(t.ref, &b); err != nil {
 		return err
 	}
 	if b.Head.Status == pawl.StatusQueued && t.status != b.Head.Status.String() {

@@ -24,10 +24,10 @@ func (j *Journal) Search(ctx context.Context, words string, q pawl.Query) iter.S
 // match is a full-text query for words and beginnings of words. Words have no quotes.
 func match(words []string) string { return `"` + strings.Join(words, `"* "`) + `"*` }
 
-// setText makes a run findable by the words of a text, and by no others.
-func (w *writer) setText(ref int64, text string) error {
-	if text == "" {
+// setText makes a run findable by its id, its agent and the words of a batch's text, and by no others.
+func (w *writer) setText(ref int64, b *pawl.Batch) error {
+	if b.Text == "" {
 		return nil
 	}
-	return w.exec(`INSERT OR REPLACE INTO texts (rowid, words) VALUES (?, ?)`, ref, strings.Join(journals.Words(text), " "))
+	return w.exec(`INSERT OR REPLACE INTO texts (rowid, words) VALUES (?, ?)`, ref, strings.Join(journals.Words(b.Run+" "+b.Head.Agent+" "+b.Text), " "))
 }

@@ -58,7 +58,7 @@ func runsCommand(a *app) *cobra.Command {
 	c.Flags().StringVar(&q.Agent, "agent", "", "only runs of this agent")
 	c.Flags().StringVar(&q.Loop, "loop", "", "only runs of this loop")
 	c.Flags().StringArrayVar(&labels, "label", nil, "only runs with this label, as `KEY=VALUE`; may be repeated")
-	c.Flags().StringVar(&search, "search", "", "only runs whose id, agent, labels, input or answer has these words, or words that begin with them")
+	c.Flags().StringVar(&search, "search", "", "only runs whose id, agent, input or answer has these words, or words that begin with them")
 	c.Flags().StringVar(&since, "since", "", "only runs created since this time, such as 2026-01-31 or 2026-01-31T08:00:00Z, or since this long ago, such as 24h")
 	c.Flags().StringVar(&until, "until", "", "only runs created before this time, in the same forms as --since")
 	c.Flags().BoolVar(&children, "children", false, "also list child runs")

@@ -93,7 +93,7 @@ test("labels, agents, ids and words are found in older runs, too", async ({ page
   await filter.fill('team="hay stack" "needle=yes"');
   await quoted;
   await expect(rows).toHaveCount(1);
-  await filter.fill('picker "hay stack"');
+  await filter.fill('picker team="hay stack"');
   await expect(page.locator(".list")).toContainText(old.run);
   await filter.fill("needle=no");
   await expect(page.getByText("No run matches.")).toBeVisible();
