@@ -46,7 +46,7 @@ func (c *Client) Watch(ctx context.Context, run string, after uint64, show func(
 	if err != nil {
 		return r, err
 	}
-	if !driven(r.Status) {
+	rest := func(r pawl.Result) (pawl.Result, error) {
 		if show == nil {
 			return r, nil
 		}
@@ -57,6 +57,9 @@ func (c *Client) Watch(ctx context.Context, run string, after uint64, show func(
 			show(e)
 		}
 		return r, nil
+	}
+	if !driven(r.Status) {
+		return rest(r)
 	}
 	type received struct {
 		entry pawl.Entry
@@ -102,8 +105,11 @@ func (c *Client) Watch(ctx context.Context, run string, after uint64, show func(
 		if _, refused := errors.AsType[*Problem](err); looks && err != nil && !refused && ctx.Err() == nil {
 			continue // a server that stops takes no new connection, and still streams how its runs pause
 		}
-		if r = now; err != nil || !driven(r.Status) {
+		if r = now; err != nil {
 			return r, err
+		}
+		if !driven(r.Status) {
+			return rest(r) // it may have gone on and halted again since the pause that was read
 		}
 		if over { // the run ended, and was resumed at once
 			return c.Watch(ctx, run, after, show)

@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -194,19 +195,22 @@ func TestWait(t *testing.T) {
 	}
 }
 
-// A run that is resumed as soon as it has ended is waited for until it ends again.
+// A run that is resumed as soon as it has ended is waited for until it ends again. If it had ended by
+// then, what is new in its log is shown, although the stream was at the end before.
 func TestWaitThroughResume(t *testing.T) {
 	t.Parallel()
-	said := story(t, 4)
+	said := story(t, 5)
 	said[1] = line(t, 2, pawl.RunStopped{Status: pawl.StatusExhausted})
+	said[3] = line(t, 4, pawl.RunStopped{Status: pawl.StatusExhausted})
 	running := document(pawl.Result{Run: run, Status: pawl.StatusRunning})
 	_, c := serve(t, map[string][]http.HandlerFunc{
-		events:                {stream(nil, event(said[0]), event(said[1])), stream(nil, event(said[2]), event(said[3]))},
+		events: {stream(nil, event(said[0]), event(said[1])), stream(nil, event(said[2]), event(said[3])),
+			document(Entries{Entries: []json.RawMessage{json.RawMessage(said[4])}})},
 		"GET /v1/runs/" + run: {running, running, running, running, document(pawl.Result{Run: run, Status: pawl.StatusSuccess})},
 	})
 	var seqs []uint64
 	r, err := c.Watch(t.Context(), run, 0, func(e pawl.Entry) { seqs = append(seqs, e.Seq) })
-	if err != nil || r.Status != pawl.StatusSuccess || fmt.Sprint(seqs) != "[1 2 3 4]" {
+	if err != nil || r.Status != pawl.StatusSuccess || fmt.Sprint(seqs) != "[1 2 3 4 5]" {
 		t.Errorf("%v after %v, %v", r.Status, seqs, err)
 	}
 }
