@@ -73,7 +73,7 @@ func appending(b pawl.Batch) (add func(ctx context.Context, c *pgx.Conn, again b
 		queued, turn, args = enterQueue, `, rank = $23, turn = CASE WHEN status = 'queued' THEN turn ELSE (SELECT turn FROM mine) END`, append(args, rank)
 	}
 	if b.Text != "" {
-		args = append(args, lexemes(run+" "+h.Agent+" "+b.Text))
+		args = append(args, lexemes(b.Run+" "+h.Agent+" "+b.Text))
 		text = fmt.Sprintf(`, text AS (INSERT INTO texts (run, words) SELECT ref, array_to_tsvector($%d::text[]) FROM run `+replaceText+`)`, len(args))
 	}
 	return func(ctx context.Context, c *pgx.Conn, again bool) (added bool, refusal, broken error) {
