@@ -101,7 +101,7 @@ func TestBrowser(t *testing.T) {
 	}
 	dir := t.TempDir()
 	bin := filepath.Join(dir, "pawl")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", bin, "../../cmd/pawl").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-ldflags=-w", "-o", bin, "../../cmd/pawl").CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
 	cmd.Env = append(os.Environ(), "PAWL_BIN="+bin, "PAWL_CHROMIUM="+chromium, "PAWL_E2E_OUT="+filepath.Join(dir, "out"))
