@@ -278,7 +278,7 @@ func retryAfter(h http.Header, status int, err error) {
 
 // told is an error as clients see it, a *client.Problem.
 func (s *Server) told(r *http.Request, err error) error {
-	if problem, ok := errors.AsType[*client.Problem](problemOf(err)); ok {
+	if problem, ok := errors.AsType[*client.Problem](ProblemOf(err)); ok {
 		return problem
 	}
 	if r.Context().Err() != nil && errors.Is(err, context.Canceled) {

@@ -90,7 +90,7 @@ func (s *Server) forward(ctx context.Context, run string, fresh bool) (root stri
 		driven, err = s.worker.Resume(ctx, root, runs.Limits{}, 0)
 		return err
 	})
-	if problem, ok := errors.AsType[*client.Problem](problemOf(err)); ok {
+	if problem, ok := errors.AsType[*client.Problem](ProblemOf(err)); ok {
 		err = refusal(problem.Status, fmt.Sprintf("recorded for run %s, which cannot resume: %s", run, problem.Detail))
 	}
 	return h.Run, driven, err

@@ -201,7 +201,7 @@ func (s *Server) fork(x *exchange) (any, error) {
 	fork, err := s.worker.Drive(w, func(ctx context.Context) (*engine.Handle, error) {
 		return w.Engine.Fork(ctx, w.Agent, h.Run, in.At, o)
 	})
-	if err != nil && (state.InFlight() || in.Edit != nil) && problemOf(err) == err && !retry.Temporary(err) {
+	if err != nil && (state.InFlight() || in.Edit != nil) && ProblemOf(err) == err && !retry.Temporary(err) {
 		return nil, invalid(err.Error()) // the error says where the run can be forked, or what can be edited
 	}
 	if err != nil {
@@ -216,5 +216,5 @@ func (s *Server) GoOn(ctx context.Context, run string) error {
 	if err == nil {
 		_, err = s.worker.Resume(ctx, h, runs.Limits{}, 0)
 	}
-	return problemOf(err)
+	return ProblemOf(err)
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/pawl-run/pawl/server/client"
 )
 
-// problemOf turns errors about the request into problems. Other errors are internal and
+// ProblemOf turns errors about the request into problems. Other errors are internal and
 // stay unchanged.
-func problemOf(err error) error {
+func ProblemOf(err error) error {
 	if _, ok := errors.AsType[*client.Problem](err); ok {
 		return err
 	}

@@ -15,7 +15,7 @@ func (s *Server) Ready(ctx context.Context) error {
 	if err != nil && !errors.Is(err, worker.ErrClosed) {
 		err = refusal(http.StatusServiceUnavailable, err.Error())
 	}
-	return problemOf(err)
+	return ProblemOf(err)
 }
 
 func (s *Server) ready(x *exchange) (any, error) {

@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/internal/web"
 )
 
@@ -72,7 +73,7 @@ func TestCallsAreAskedAgain(t *testing.T) {
 	if _, err := c.Fork(t.Context(), run, ForkRun{At: 3}); err == nil {
 		t.Error("a fork was repeated")
 	}
-	if _, err := c.Approve(t.Context(), run, "c_1", Approve{}); err != nil {
+	if err := c.Approve(t.Context(), run, "c_1", "", nil); err != nil {
 		t.Error("an approval that was cut off:", err)
 	}
 	for name, want := range map[string]int{one: 4, begin: 1, fork: 1, approve: 2} {
@@ -284,24 +285,19 @@ func TestBodies(t *testing.T) {
 	c, err := New(s.URL, "", nil)
 	must(t, err)
 	ctx := web.WithParent(t.Context(), web.Parent{ID: id})
-	for _, ask := range []func() (pawl.Result, error){
-		func() (pawl.Result, error) {
-			return c.Start(ctx, StartRun{Agent: "a", Input: "go", Limits: Limits{"iterations": json.RawMessage("3")}, Labels: map[string]string{"k": "v"}, IdempotencyKey: "once"})
-		},
-		func() (pawl.Result, error) {
-			return c.Resume(ctx, "r", ResumeRun{Limits{"time": json.RawMessage(`"+5m"`)}})
-		},
-		func() (pawl.Result, error) { return c.Cancel(ctx, "r", CancelRun{Reason: "enough"}) },
-		func() (pawl.Result, error) { return c.Fork(ctx, "r", ForkRun{At: 7, Input: "else"}) },
-		func() (pawl.Result, error) {
-			return c.Approve(ctx, "r", "c_1", Approve{Token: "t", Args: json.RawMessage(`{"n":1}`), Scope: "run", Free: []string{"n"}, Times: 2, By: "ann"})
-		},
-		func() (pawl.Result, error) { return c.Deny(ctx, "r", "c_1", Deny{Reason: "no"}) },
-		func() (pawl.Result, error) { return c.Answer(ctx, "r", "c_1", Answer{Text: "four"}) },
-		func() (pawl.Result, error) { return c.Submit(ctx, "r", "c_1", Submit{Result: json.RawMessage("null")}) },
-		func() (pawl.Result, error) { return c.Settle(ctx, "r", "c_1", Settle{DidNotHappen: true}) },
+	only := func(_ pawl.Result, err error) error { return err }
+	for _, err := range []error{
+		only(c.Start(ctx, StartRun{Agent: "a", Input: "go", Limits: Limits{"iterations": json.RawMessage("3")}, Labels: map[string]string{"k": "v"}, IdempotencyKey: "once"})),
+		only(c.Resume(ctx, "r", ResumeRun{Limits{"time": json.RawMessage(`"+5m"`)}})),
+		c.Cancel(ctx, "r", "", "enough"),
+		only(c.Fork(ctx, "r", ForkRun{At: 7, Input: "else"})),
+		c.Approve(ctx, "r", "c_1", "ann", &engine.ApproveOptions{Token: "t", Args: json.RawMessage(`{"n":1}`), ForRun: true, Free: []string{"n"}, Times: 2}),
+		c.Deny(ctx, "r", "c_1", "", "no", nil),
+		c.Answer(ctx, "r", "c_1", "", "four"),
+		c.Submit(ctx, "r", "c_1", "", json.RawMessage("null")),
+		c.Resolve(ctx, "r", "c_1", "", engine.DidNotHappen()),
 	} {
-		if _, err := ask(); err != nil {
+		if err != nil {
 			t.Error(err)
 		}
 	}

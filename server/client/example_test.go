@@ -95,14 +95,14 @@ func ExampleClient_Approve() {
 	fmt.Println(run.Status)
 	for _, p := range run.Pending {
 		fmt.Println(p.Tool, string(p.Args))
-		if _, err := c.Approve(ctx, p.Run, p.Call, client.Approve{Args: json.RawMessage(`{"eur":50}`), By: "ann"}); err != nil {
+		if err := c.Approve(ctx, p.Run, p.Call, "ann", &engine.ApproveOptions{Args: json.RawMessage(`{"eur":50}`)}); err != nil {
 			fmt.Println(err)
 			return
 		}
 	}
 	run, err = c.Wait(ctx, run.Run)
 	fmt.Println(run.Status, run.Answer, err)
-	_, err = c.Deny(ctx, run.Run, "c_1", client.Deny{Reason: "too late"})
+	err = c.Deny(ctx, run.Run, "c_1", "", "too late", nil)
 	problem, _ := errors.AsType[*client.Problem](err)
 	fmt.Println(problem.Status)
 	// Output:
@@ -137,7 +137,7 @@ func ExampleClient_Follow() {
 		case pawl.ApprovalRequested:
 			fmt.Println("may it", e.Tool, string(e.Args))
 		case pawl.RunPaused:
-			if _, err := c.Deny(ctx, run.Run, "c_1", client.Deny{Reason: "ask for the receipt first"}); err != nil {
+			if err := c.Deny(ctx, run.Run, "c_1", "", "ask for the receipt first", nil); err != nil {
 				fmt.Println(err)
 				return
 			}

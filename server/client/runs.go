@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/explain"
 )
 
@@ -168,14 +169,14 @@ func (c *Client) Resume(ctx context.Context, run string, r ResumeRun) (pawl.Resu
 }
 
 // Say sends a message to a run that runs or waits. A suspended run reads it when it is resumed.
-func (c *Client) Say(ctx context.Context, run string, r SayRun) (pawl.Result, error) {
-	return c.result(ctx, post(r, "v1", "runs", run, "messages"))
+func (c *Client) Say(ctx context.Context, run, by, text string, o *engine.SayOptions) error {
+	return c.do(ctx, post(SayRun{Text: text, After: o != nil && o.After, By: by}, "v1", "runs", run, "messages"), new(pawl.Result))
 }
 
 // Cancel requests a run's cancellation. A driven run ends within a second, or when the
-// calls in progress have stopped: the result may not show it yet.
-func (c *Client) Cancel(ctx context.Context, run string, r CancelRun) (pawl.Result, error) {
-	return c.result(ctx, post(r, "v1", "runs", run, "cancel"))
+// calls in progress have stopped.
+func (c *Client) Cancel(ctx context.Context, run, by, reason string) error {
+	return c.do(ctx, post(CancelRun{Reason: reason, By: by}, "v1", "runs", run, "cancel"), new(pawl.Result))
 }
 
 // Fork starts a new run that shares the log of another up to an entry, and returns the new

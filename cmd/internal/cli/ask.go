@@ -97,9 +97,7 @@ func ask(ctx context.Context, a *app, o *asking, args []string) (int, error) {
 		w.conclude = a.answers.conclude
 	}
 	return a.with(ctx, func(j store) (int, error) {
-		return driveWork(ctx, a, &o.driving, w, 0, func(ctx context.Context) (*engine.Handle, error) {
-			return a.engine(j, &o.driving, agent).Start(ctx, agent, input, &engine.StartOptions{Labels: set.labels, Thread: o.thread, Files: files, Watch: a.answers != nil})
-		})
+		return driveNew(ctx, a, j, &o.driving, w, input, &engine.StartOptions{Labels: set.labels, Thread: o.thread, Files: files, Watch: a.answers != nil})
 	})
 }
 

@@ -176,7 +176,7 @@ func (s *asker) show(r engine.Request, args json.RawMessage) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "approve %s? %s\n", oneLine(r.Call), oneLine(r.Tool))
 	shown := redact.JSON(args)
-	text := legible(shown)
+	text := legible(shown, "  ")
 	if plan, ok := planOf(r.Tool, shown); ok {
 		text = display.Escape(plan) // as text, since only the model and its reader take it
 	}
@@ -189,7 +189,7 @@ func (s *asker) show(r engine.Request, args json.RawMessage) {
 		}
 	}
 	if edited := !equalJSON(args, r.Args); edited {
-		row("edited", "the model wanted "+legibleLine(redact.JSON(r.Args)))
+		row("edited", "the model wanted "+legible(redact.JSON(r.Args), ""))
 	}
 	if !bytes.Equal(shown, args) {
 		row("hidden", "what looks like a secret")
@@ -211,19 +211,16 @@ func planOf(tool string, args json.RawMessage) (string, bool) {
 	return a.Plan, tool == approval.PlanTool && json.Unmarshal(args, &a) == nil && a.Plan != ""
 }
 
-// legible is JSON for people, indented. Characters that a terminal would interpret
+// legible is JSON for people, in one line or indented. Characters that a terminal would interpret
 // or hide are escaped: the approver must see exactly what will run.
-func legible(raw json.RawMessage) string {
+func legible(raw json.RawMessage, indent string) string {
 	var b bytes.Buffer
-	if json.Indent(&b, raw, "", "  ") != nil {
-		return display.Escape(string(raw))
+	err := json.Compact(&b, raw)
+	if indent != "" {
+		b.Reset()
+		err = json.Indent(&b, raw, "", indent)
 	}
-	return display.Escape(b.String())
-}
-
-func legibleLine(raw json.RawMessage) string {
-	var b bytes.Buffer
-	if json.Compact(&b, raw) != nil {
+	if err != nil {
 		return display.Escape(string(raw))
 	}
 	return display.Escape(b.String())

@@ -171,8 +171,7 @@ func (t *talk) settle(ctx context.Context) (ended bool, err error) {
 	t.a.stillRuns(ctx, t.j, s)
 	t.a.sayf("the last message has no answer yet; going on with it")
 	err = t.drive(ctx, w.agent, w.limits, s.Seq(), func(ctx context.Context) (*engine.Handle, error) {
-		h, err := t.a.engine(t.j, t.d, w.agent).Resume(ctx, w.agent, t.last, &w.how)
-		return h, lost(err)
+		return t.a.engine(t.j, t.d, w.agent).Resume(ctx, w.agent, t.last, &w.how)
 	})
 	if err != nil {
 		w.drop()

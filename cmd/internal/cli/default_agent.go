@@ -72,12 +72,7 @@ func (a *app) defaultAgent(ctx context.Context, name string, d *driving, set set
 	if err := ready(s, registry); err != nil {
 		return pawl.Agent{}, err
 	}
-	agent, err := a.agentOf(ctx, s, registry)
-	if err != nil {
-		return agent, err
-	}
-	a.warn(s, registry)
-	return under(set.policy, agent)
+	return a.agentUnder(ctx, s, registry, set.policy)
 }
 
 // namedModel is the model that is named, else $PAWL_MODEL, else the default of this

@@ -303,12 +303,16 @@ func (a *app) conclude(ctx context.Context, r pawl.Result) (int, error) {
 }
 
 // printResult prints the answer, or the whole result as JSON with the context and
-// trace that the agent asks for.
+// trace that the agent asks for. The result has what only this process knows, such as tokens.
 func printResult(ctx context.Context, a *app, r pawl.Result) error {
 	if a.json {
-		whole, err := fullResult(ctx, a, r)
-		if err != nil {
-			return err
+		whole := explain.Result{Result: r}
+		if j := a.current(); j != nil { // else a second signal has closed it
+			all, err := explain.ResultOf(engine.Entries(context.WithoutCancel(ctx), j, r.Run, 1)) // the end of ctx may have suspended the run
+			if err != nil {
+				return err
+			}
+			whole.Context, whole.Trace = all.Context, all.Trace
 		}
 		return printJSON(a.out, whole)
 	}
@@ -424,18 +428,4 @@ func pendingText(p pawl.Pending) string {
 
 func elapsed(r pawl.Result) string {
 	return display.Lasting(time.Duration(r.ElapsedMS) * time.Millisecond)
-}
-
-// fullResult is a result with the context and the trace that its agent asks for. It keeps
-// what only this process knows, such as tokens.
-func fullResult(ctx context.Context, a *app, r pawl.Result) (explain.Result, error) {
-	whole := explain.Result{Result: r}
-	j := a.current()
-	if j == nil { // a second signal has closed it
-		return whole, nil
-	}
-	ctx = context.WithoutCancel(ctx) // ctx may have ended, which suspended the run
-	all, err := explain.ResultOf(engine.Entries(ctx, j, r.Run, 1))
-	whole.Context, whole.Trace = all.Context, all.Trace
-	return whole, err
 }

@@ -8,11 +8,10 @@ import (
 	"syscall"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/internal/redact"
 	"github.com/pawl-run/pawl/internal/retry"
-	"github.com/pawl-run/pawl/runs"
+	"github.com/pawl-run/pawl/server"
 	"github.com/pawl-run/pawl/server/client"
 	"github.com/pawl-run/pawl/spec"
 )
@@ -72,17 +71,18 @@ func codeOf(err error) int {
 	var f *fault
 	var said *client.Problem
 	var other *client.ResponseError
+	usage := false
 	switch {
 	case errors.As(err, &f):
 		return f.code
-	case errors.As(err, &said) && said.Status < http.StatusInternalServerError, errors.As(err, &other) && other.Status < http.StatusInternalServerError:
-		return exitUsage
-	case said == nil && other == nil && errors.As(err, new(*runs.RefusedError)),
-		errors.As(err, new(*engine.ThreadError)), errors.As(err, new(*engine.ContinuedError)), errors.As(err, new(*engine.SpentError)),
-		errors.As(err, new(*engine.KeyError)), errors.As(err, new(*engine.FileError)), errors.As(err, new(*engine.MissingError)),
-		errors.As(err, new(*engine.ChangedError)), errors.As(err, new(*runs.ConflictError)), errors.As(err, new(*pawl.HeldError)),
-		errors.As(err, new(*pawl.SignalConflictError)), errors.As(err, new(spec.Problems)),
-		errors.Is(err, pawl.ErrUnknownRun), errors.Is(err, engine.ErrRedacted), errors.Is(err, engine.ErrTorn):
+	case errors.As(err, &other):
+		usage = other.Status < http.StatusInternalServerError
+	case errors.As(server.ProblemOf(err), &said): // what a server refuses is refused here as well
+		usage = said.Status < http.StatusInternalServerError
+	default:
+		usage = errors.As(err, new(spec.Problems))
+	}
+	if usage {
 		return exitUsage
 	}
 	return exitBroken

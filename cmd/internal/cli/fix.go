@@ -22,27 +22,21 @@ import (
 	"github.com/pawl-run/pawl/internal/redact"
 )
 
-// fixing holds the options of pawl fix.
-type fixing struct {
-	projecting
-	allowEdits bool
-	keep       string
-}
-
 func fixCommand(a *app) *cobra.Command {
-	f := &fixing{}
-	c := a.command("fix [DIR] [flags]", "Fix the failing tests of the project in DIR", cobra.MaximumNArgs(1), func(ctx context.Context, args []string) (int, error) {
-		dir := "."
-		if len(args) > 0 {
-			dir = args[0]
+	p := &projecting{}
+	choices := testfix.Choices{}
+	c := p.command(a, "fix [DIR] [flags]", "Fix the failing tests of the project in DIR", "", 0, func(ctx context.Context, _ []string, dir string) (int, error) {
+		if k := choices.Keep; k != "" && k != testfix.Last && k != testfix.Best {
+			return 0, misuse("--keep=%s: write --keep or --keep best", k)
 		}
-		return fixProject(ctx, a, f, dir)
+		return p.drive(ctx, a, dir, "", func(model pawl.Model, o *testfix.Options) (blueprint, error) {
+			return testfix.New(ctx, dir, model, choices, o)
+		})
 	})
 	c.Long = "Fix the failing tests of the project in DIR (default: the current directory). The agent works in a copy.\nWhen every test passes, the command applies the diff of the copy to the project, once."
-	c.Flags().BoolVar(&f.allowEdits, "allow-test-edits", false, "allow edits to tests")
-	c.Flags().StringVar(&f.keep, "keep", "", "apply the diff even if tests still fail; best: the state in which the most passed")
+	c.Flags().BoolVar(&choices.AllowTestEdits, "allow-test-edits", false, "allow edits to tests")
+	c.Flags().StringVar((*string)(&choices.Keep), "keep", "", "apply the diff even if tests still fail; best: the state in which the most passed")
 	c.Flags().Lookup("keep").NoOptDefVal = string(testfix.Last)
-	f.flags(c, "")
 	return c
 }
 
@@ -56,20 +50,6 @@ func joinKeep(args []string) []string {
 		}
 	}
 	return args
-}
-
-func fixProject(ctx context.Context, a *app, f *fixing, dir string) (int, error) {
-	in, err := f.read(a, dir)
-	if err != nil {
-		return 0, err
-	}
-	choices := testfix.Choices{AllowTestEdits: f.allowEdits, Keep: testfix.Keep(f.keep)}
-	if f.keep != "" && choices.Keep != testfix.Last && choices.Keep != testfix.Best {
-		return 0, misuse("--keep=%s: write --keep or --keep best", f.keep)
-	}
-	return f.drive(ctx, a, in, a.fixModel(f.model), func(model pawl.Model) (blueprint, error) {
-		return testfix.New(ctx, dir, model, choices, f.options(in))
-	})
 }
 
 // fixState is where working copies are made: next to the runs rather than with the
@@ -148,34 +128,17 @@ func (a *app) showCheck() (seen func(packages, failed int), stop func()) {
 }
 
 func reproCommand(a *app) *cobra.Command {
-	f := &projecting{}
-	c := a.command("repro (TEXT | FILE) [DIR] [flags]", "Write a test that fails because of a bug, from its description", cobra.RangeArgs(1, 2), func(ctx context.Context, args []string) (int, error) {
-		dir := "."
-		if len(args) > 1 {
-			dir = args[1]
-		}
-		return reproduce(ctx, a, f, args[0], dir)
-	})
-	f.flags(c, "go test or pytest, ")
-	return c
-}
-
-func reproduce(ctx context.Context, a *app, f *projecting, from, dir string) (int, error) {
-	text, err := a.description(ctx, from)
-	if err != nil {
-		return 0, err
-	}
-	in, err := f.read(a, dir)
-	if err != nil {
-		return 0, err
-	}
-	name, err := a.thinking(f.model, "writes no tests")
-	if err != nil {
-		return 0, err
-	}
-	return f.drive(ctx, a, in, name, func(model pawl.Model) (blueprint, error) {
-		return repro.New(ctx, dir, text, model, f.options(in))
-	})
+	p := &projecting{}
+	return p.command(a, "repro (TEXT | FILE) [DIR] [flags]", "Write a test that fails because of a bug, from its description", knownTests, 1,
+		func(ctx context.Context, args []string, dir string) (int, error) {
+			text, err := a.description(ctx, args[0])
+			if err != nil {
+				return 0, err
+			}
+			return p.drive(ctx, a, dir, "writes no tests", func(model pawl.Model, o *testfix.Options) (blueprint, error) {
+				return repro.New(ctx, dir, text, model, o)
+			})
+		})
 }
 
 // description is the text that describes a bug: of a file, of standard input, or the argument itself.
@@ -200,45 +163,24 @@ func (con *console) description(ctx context.Context, from string) (text string, 
 	return text, err
 }
 
-// refactoring holds the options of pawl refactor.
-type refactoring struct {
-	projecting
-	metric string
-}
-
 func refactorCommand(a *app) *cobra.Command {
-	f := &refactoring{}
-	c := a.command("refactor GOAL [DIR] [flags]", "Improve the form of code towards GOAL without changing what it does", cobra.RangeArgs(1, 2), func(ctx context.Context, args []string) (int, error) {
-		dir := "."
-		if len(args) > 1 {
-			dir = args[1]
-		}
-		return refactorProject(ctx, a, f, args[0], dir)
-	})
-	c.Flags().StringVar(&f.metric, "metric", "", "what must become less: lines, complexity, or cmd:COMMAND, which prints a number (default: complexity, lines outside Go)")
-	f.flags(c, "go test or pytest, ")
+	p := &projecting{}
+	name := ""
+	c := p.command(a, "refactor GOAL [DIR] [flags]", "Improve the form of code towards GOAL without changing what it does", knownTests, 1,
+		func(ctx context.Context, args []string, dir string) (_ int, err error) {
+			metric := refactor.Metric{Name: name}
+			if command, is := strings.CutPrefix(name, refactor.Command+":"); is {
+				metric.Name = refactor.Command
+				if metric.Command, err = words(command); err != nil {
+					return 0, misuse("--metric: %w", err)
+				}
+			}
+			return p.drive(ctx, a, dir, "refactors nothing", func(model pawl.Model, o *testfix.Options) (blueprint, error) {
+				return refactor.New(ctx, dir, args[0], metric, model, o)
+			})
+		})
+	c.Flags().StringVar(&name, "metric", "", "what must become less: lines, complexity, or cmd:COMMAND, which prints a number (default: complexity, lines outside Go)")
 	return c
-}
-
-func refactorProject(ctx context.Context, a *app, f *refactoring, goal, dir string) (int, error) {
-	in, err := f.read(a, dir)
-	if err != nil {
-		return 0, err
-	}
-	metric := refactor.Metric{Name: f.metric}
-	if command, is := strings.CutPrefix(f.metric, refactor.Command+":"); is {
-		metric.Name = refactor.Command
-		if metric.Command, err = words(command); err != nil {
-			return 0, misuse("--metric: %w", err)
-		}
-	}
-	name, err := a.thinking(f.model, "refactors nothing")
-	if err != nil {
-		return 0, err
-	}
-	return f.drive(ctx, a, in, name, func(model pawl.Model) (blueprint, error) {
-		return refactor.New(ctx, dir, goal, metric, model, f.options(in))
-	})
 }
 
 // words splits a command into words as a shell would, with quotes and backslashes only.

@@ -106,12 +106,7 @@ func agentToServe(ctx context.Context, a *app, s *serving, file string, set sett
 	if err != nil {
 		return pawl.Agent{}, err
 	}
-	agent, err := a.agentOf(ctx, made, registry)
-	if err != nil {
-		return agent, err
-	}
-	a.warn(made, registry)
-	return under(set.policy, agent)
+	return a.agentUnder(ctx, made, registry, set.policy)
 }
 
 // listen opens the port of --http, and finds its token. Nil: --http is not given.

@@ -25,7 +25,6 @@ import (
 	"github.com/pawl-run/pawl/internal/wire"
 	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/spec"
-	"github.com/pawl-run/pawl/stop"
 	"github.com/pawl-run/pawl/tool/agentsmd"
 	"github.com/pawl-run/pawl/workspace"
 )
@@ -38,52 +37,20 @@ type projecting struct {
 	dryRun bool
 }
 
-// flags adds the flags. kinds says which test commands there may be, if not any.
-func (p *projecting) flags(c *cobra.Command, kinds string) {
-	c.Flags().StringVar(&p.test, "test", "", "the command that runs the tests, "+kinds+"without a shell (default: go test ./... for a Go module, pytest for a Python project)")
+// knownTests says which commands may run the tests where not any may.
+const knownTests = "go test or pytest, "
+
+// command makes a command on the project in DIR, the last of its arguments after n others. tests
+// says which test commands there may be.
+func (p *projecting) command(a *app, use, short, tests string, n int, do func(ctx context.Context, args []string, dir string) (int, error)) *cobra.Command {
+	c := a.command(use, short, cobra.RangeArgs(n, n+1), func(ctx context.Context, args []string) (int, error) {
+		return do(ctx, args, append(args, ".")[n])
+	})
+	c.Flags().StringVar(&p.test, "test", "", "the command that runs the tests, "+tests+"without a shell (default: go test ./... for a Go module, pytest for a Python project)")
 	c.Flags().StringArrayVar(&p.env, "env", nil, "a variable for the tests: `NAME` to pass it on, or NAME=VALUE, which is recorded with the run; may be repeated")
 	c.Flags().BoolVar(&p.dryRun, "dry-run", false, "print the diff without applying it")
 	p.flag(c, "model", "limit", "stop", "label", "events", "policy", "approvals")
-}
-
-// inProject is what the flags say of a run in a copy of a project.
-type inProject struct {
-	settings
-
-	test  []string
-	state string // the directory for copies
-	stop  pawl.Condition
-	notes *agentsmd.Notes
-}
-
-// read checks the flags and the project's directory.
-func (p *projecting) read(a *app, dir string) (in inProject, err error) {
-	if err := isProject(dir); err != nil {
-		return in, err
-	}
-	in.state = a.fixState(dir)
-	if in.notes, err = a.notes(dir); err != nil {
-		return in, err
-	}
-	if in.settings, err = p.settings(); err != nil {
-		return in, err
-	}
-	if p.test != "" {
-		if in.test, err = words(p.test); err != nil {
-			return in, misuse("--test: %w", err)
-		}
-	}
-	if p.driving.stop != "" {
-		if in.stop, err = stop.Parse(p.driving.stop, nil); err != nil {
-			return in, misuse("--stop: %w", err)
-		}
-	}
-	return in, nil
-}
-
-// options are those of a new agent in a copy.
-func (p *projecting) options(in inProject) *testfix.Options {
-	return &testfix.Options{Test: in.test, Limits: in.limits, Env: p.env, StateDir: in.state}
+	return c
 }
 
 // A blueprint is an agent that works in a copy of a project.
@@ -222,30 +189,58 @@ func withMembers(source string, of any) string {
 	return string(more)
 }
 
-// drive has make make a copy of the project with a model, and drives a run there to its end.
-func (p *projecting) drive(ctx context.Context, a *app, in inProject, name string, make func(pawl.Model) (blueprint, error)) (int, error) {
+// drive has make make a copy of the project with a model, and drives a run there to its end. does
+// says what the mechanic does in place of the agent's work; empty: the work.
+func (p *projecting) drive(ctx context.Context, a *app, dir, does string, make func(pawl.Model, *testfix.Options) (blueprint, error)) (int, error) {
+	if err := isProject(dir); err != nil {
+		return 0, err
+	}
+	notes, err := a.notes(dir)
+	if err != nil {
+		return 0, err
+	}
+	set, err := p.settings()
+	if err != nil {
+		return 0, err
+	}
+	o := &testfix.Options{Limits: set.limits, Env: p.env, StateDir: a.fixState(dir)}
+	if p.test != "" {
+		if o.Test, err = words(p.test); err != nil {
+			return 0, misuse("--test: %w", err)
+		}
+	}
+	condition, err := stopGiven(p.stop, nil)
+	if err != nil {
+		return 0, err
+	}
+	name := ""
+	if does == "" {
+		name = a.fixModel(p.model)
+	} else if name, err = a.thinking(p.model, does); err != nil {
+		return 0, err
+	}
 	model, err := readyModel(a.model(name))
 	if err != nil {
 		return 0, err
 	}
 	return a.with(ctx, func(j store) (int, error) {
-		if in.state != "" {
-			if err := workspace.Prune(in.state, time.Now()); err != nil && !a.quiet {
+		if o.StateDir != "" {
+			if err := workspace.Prune(o.StateDir, time.Now()); err != nil && !a.quiet {
 				a.sayf("old working copies: %v", err)
 			}
 		}
-		made, err := make(model)
+		made, err := make(model, o)
 		if err != nil {
 			return 0, unlessStopped(ctx, err)
 		}
 		if err := a.check(ctx, made); err != nil {
 			return 0, unlessStopped(ctx, errors.Join(err, made.Close()))
 		}
-		o := &openCopy{blueprint: made, again: runAgain{Model: name, DryRun: p.dryRun, Stop: p.driving.stop, Notes: in.notes}}
+		o := &openCopy{blueprint: made, again: runAgain{Model: name, DryRun: p.dryRun, Stop: p.stop, Notes: notes}}
 		o.from, _, err = copyOf(made.Agent().Source)
-		w := o.work(a, in.stop)
+		w := o.work(a, condition)
 		if err == nil {
-			w.agent, err = under(in.policy, w.agent)
+			w.agent, err = under(set.policy, w.agent)
 		}
 		if err == nil {
 			err = checkStop(w.agent)
@@ -256,9 +251,7 @@ func (p *projecting) drive(ctx context.Context, a *app, in inProject, name strin
 		if err != nil {
 			return 0, errors.Join(err, made.Close())
 		}
-		return driveWork(ctx, a, &p.driving, w, 0, func(ctx context.Context) (*engine.Handle, error) {
-			return a.engine(j, &p.driving, w.agent).Start(ctx, w.agent, made.Input(), &engine.StartOptions{Labels: in.labels})
-		})
+		return driveNew(ctx, a, j, &p.driving, w, made.Input(), &engine.StartOptions{Labels: set.labels})
 	})
 }
 
@@ -305,10 +298,10 @@ func reopenCopy(a *app, from inCopy, s *pawl.State, r remake) (*work, error) {
 	if !r.declared {
 		model, err = readyModel(model, err)
 	}
-	var condition pawl.Condition
-	if err == nil && again.Stop != "" {
-		condition, err = stop.Parse(again.Stop, nil)
+	if err != nil {
+		return nil, err
 	}
+	condition, err := stopGiven(again.Stop, nil)
 	if err != nil {
 		return nil, err
 	}

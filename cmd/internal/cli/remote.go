@@ -77,66 +77,13 @@ type desk interface {
 // deskOf is the desk for a run.
 func (a *app) deskOf(ctx context.Context, j pawl.Journal, run string) (desk, error) {
 	if a.far != nil {
-		return &farDesk{Client: a.far}, nil
+		return a.far, nil
 	}
 	s, err := engine.Load(ctx, j, run)
 	if err != nil {
 		return nil, err
 	}
 	return engine.New(j, a.options(s.Declaration().Source)), nil
-}
-
-// farDesk is the desk of a server. It keeps the server's latest result.
-type farDesk struct {
-	*client.Client
-	last pawl.Result
-}
-
-func (d *farDesk) keep(r pawl.Result, err error) error {
-	if err == nil {
-		d.last = r
-	}
-	return err
-}
-
-// Approve implements runs.Sender.
-func (d *farDesk) Approve(ctx context.Context, run, call, by string, o *engine.ApproveOptions) error {
-	scope := "call"
-	if o.ForRun {
-		scope = "run"
-	}
-	return d.keep(d.Client.Approve(ctx, run, call, client.Approve{Token: o.Token, Args: o.Args, Scope: scope, Free: o.Free, Times: o.Times, By: by}))
-}
-
-// Deny implements runs.Sender.
-func (d *farDesk) Deny(ctx context.Context, run, call, by, reason string, o *engine.DenyOptions) error {
-	return d.keep(d.Client.Deny(ctx, run, call, client.Deny{Token: o.Token, Reason: reason, By: by}))
-}
-
-// Answer implements runs.Sender.
-func (d *farDesk) Answer(ctx context.Context, run, call, by, text string) error {
-	return d.keep(d.Client.Answer(ctx, run, call, client.Answer{Text: text, By: by}))
-}
-
-// Submit implements runs.Sender.
-func (d *farDesk) Submit(ctx context.Context, run, call, by string, result json.RawMessage) error {
-	return d.keep(d.Client.Submit(ctx, run, call, client.Submit{Result: result, By: by}))
-}
-
-// Resolve implements runs.Sender.
-func (d *farDesk) Resolve(ctx context.Context, run, call, by string, r engine.Resolution) error {
-	result, happened := r.Result()
-	return d.keep(d.Settle(ctx, run, call, client.Settle{Happened: result, DidNotHappen: !happened, By: by}))
-}
-
-// Say implements desk.
-func (d *farDesk) Say(ctx context.Context, run, by, text string, o *engine.SayOptions) error {
-	return d.keep(d.Client.Say(ctx, run, client.SayRun{Text: text, After: o.After, By: by}))
-}
-
-// Cancel implements desk.
-func (d *farDesk) Cancel(ctx context.Context, run, by, reason string) error {
-	return d.keep(d.Client.Cancel(ctx, run, client.CancelRun{Reason: reason, By: by}))
 }
 
 // A farRun is a run that a server drives, and that this process watches until ctx ends.

@@ -78,8 +78,7 @@ func resumeRun(ctx context.Context, a *app, j pawl.Journal, h pawl.Head, r *resu
 	}
 	a.stillRuns(ctx, j, s)
 	code, err := driveWork(ctx, a, &r.driving, w, s.Seq(), func(ctx context.Context) (*engine.Handle, error) {
-		run, err := a.engine(j, &r.driving, w.agent).Resume(ctx, w.agent, h.Run, &w.how)
-		return run, lost(err)
+		return a.engine(j, &r.driving, w.agent).Resume(ctx, w.agent, h.Run, &w.how)
 	})
 	if changed, ok := errors.AsType[*engine.ChangedError](err); ok {
 		err = &changedError{changed, a.typed(r.words("pawl", "resume", h.Run, "--allow-change")...)}
@@ -131,10 +130,8 @@ func reopen(ctx context.Context, a *app, j pawl.Journal, s *pawl.State, r *resum
 		return nil, err
 	}
 	how := engine.ResumeOptions{AllowChange: r.allowChange, AllowSpent: typed == (runs.Limits{})} // a policy may lower limits that the user did not change
-	if r.stop != "" {
-		if how.Stop, err = stop.Parse(r.stop, &stop.Options{When: a.registry().When}); err != nil {
-			return nil, misuse("--stop: %w", err)
-		}
+	if how.Stop, err = stopGiven(r.stop, &stop.Options{When: a.registry().When}); err != nil {
+		return nil, err
 	}
 	policy, err := readPolicy(r.policy)
 	if err != nil {
@@ -182,8 +179,7 @@ func (a *app) trip(d *driving, agent pawl.Agent, limits pawl.Limits, after uint6
 	return trip{
 		begin: func(ctx context.Context) (ride, error) { return begun(begin(ctx)) },
 		resume: func(ctx context.Context, run string, _ uint64) (ride, error) {
-			h, err := a.engine(j, d, agent).Resume(ctx, agent, run, nil)
-			return begun(h, lost(err))
+			return begun(a.engine(j, d, agent).Resume(ctx, agent, run, nil))
 		},
 		announce: func(ctx context.Context, run string) {
 			a.announceRun(ctx, agent, limits, run)
@@ -217,6 +213,25 @@ func driveWork(ctx context.Context, a *app, d *driving, w *work, after uint64, b
 	return w.conclude(ctx, result)
 }
 
+// stopGiven is the condition of --stop; nil: the flag is not given.
+func stopGiven(text string, o *stop.Options) (pawl.Condition, error) {
+	if text == "" {
+		return nil, nil
+	}
+	c, err := stop.Parse(text, o)
+	if err != nil {
+		return nil, misuse("--stop: %w", err)
+	}
+	return c, nil
+}
+
+// driveNew is [driveWork] for a run that starts here.
+func driveNew(ctx context.Context, a *app, j store, d *driving, w *work, input string, o *engine.StartOptions) (int, error) {
+	return driveWork(ctx, a, d, w, 0, func(ctx context.Context) (*engine.Handle, error) {
+		return a.engine(j, d, w.agent).Start(ctx, w.agent, input, o)
+	})
+}
+
 // checkStop reports what in a stop condition of the command line does not fit the agent.
 func checkStop(agent pawl.Agent) error {
 	c, ok := agent.Stop.(pawl.Checker)
@@ -227,12 +242,4 @@ func checkStop(agent pawl.Agent) error {
 		return misuse("--stop: %w", err)
 	}
 	return nil
-}
-
-// lost turns losing the race for a run into a usage error.
-func lost(err error) error {
-	if errors.Is(err, pawl.ErrFenced) || errors.Is(err, pawl.ErrConflict) {
-		return refused(err)
-	}
-	return err
 }

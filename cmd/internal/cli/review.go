@@ -26,14 +26,7 @@ type reviewing struct {
 	format string
 }
 
-// The formats of pawl review.
-const (
-	formatText   = "text"
-	formatJSON   = "json"
-	formatGitHub = "github"
-)
-
-var reviewFormats = []string{formatText, formatJSON, formatGitHub}
+var reviewFormats = []string{"text", "json", "github"}
 
 func reviewCommand(a *app) *cobra.Command {
 	v := &reviewing{}
@@ -62,20 +55,15 @@ func reviewed(args []string) (what, dir string) {
 
 func reviewChange(ctx context.Context, a *app, v *reviewing, what, dir string) (int, error) {
 	if v.format == "" {
-		v.format = formatText
-		if a.json {
-			v.format = formatJSON
-		}
+		v.format = map[bool]string{true: "json", false: "text"}[a.json]
 	}
-	switch info, err := os.Stat(dir); {
+	switch err := isProject(dir); {
 	case !slices.Contains(reviewFormats, v.format):
 		return 0, misuse("--format %s: write %s", v.format, strings.Join(reviewFormats, ", "))
-	case a.json && v.format != formatJSON:
+	case a.json && v.format != "json":
 		return 0, misuse("--json and --format %s exclude each other; give one of them", v.format)
 	case err != nil:
-		return 0, refused(err)
-	case !info.IsDir():
-		return 0, misuse("%s is not a directory; write the change first and then the project's directory", dir)
+		return 0, err
 	}
 	set, err := v.settings()
 	if err != nil {
@@ -110,9 +98,7 @@ func reviewChange(ctx context.Context, a *app, v *reviewing, what, dir string) (
 		return 0, err
 	}
 	return a.with(ctx, func(j store) (int, error) {
-		return driveWork(ctx, a, &v.driving, reviewWork(a, source, agent, v.format), 0, func(ctx context.Context) (*engine.Handle, error) {
-			return a.engine(j, &v.driving, agent).Start(ctx, agent, change.Input(), &engine.StartOptions{Labels: set.labels})
-		})
+		return driveNew(ctx, a, j, &v.driving, reviewWork(a, source, agent, v.format), change.Input(), &engine.StartOptions{Labels: set.labels})
 	})
 }
 
@@ -138,13 +124,10 @@ func reviewAgent(source review.Source, model pawl.Model, limits pawl.Limits, p p
 }
 
 func reviewWork(a *app, source review.Source, agent pawl.Agent, format string) *work {
-	return &work{
-		agent: agent,
-		conclude: func(ctx context.Context, r pawl.Result) (int, error) {
-			return concludeReview(ctx, a, source, r, format)
-		},
-		drop: func() {},
+	conclude := func(ctx context.Context, r pawl.Result) (int, error) {
+		return concludeReview(ctx, a, source, r, format)
 	}
+	return &work{agent: agent, conclude: conclude, drop: func() {}}
 }
 
 // reopenReview makes the agent of a review again. The log has everything that it needs.
@@ -191,26 +174,17 @@ func concludeReview(ctx context.Context, a *app, source review.Source, result pa
 	return code, err
 }
 
-// Exit codes of a review that came to its end.
-const (
-	exitClean    = 0
-	exitFindings = 1
-)
-
+// printReview prints findings. The exit code is 1 if there are some.
 func printReview(a *app, r *review.Report, format string) (int, error) {
 	if !a.quiet {
 		saySkipped(a, r.Skipped)
 		a.sayf("%s in %s", display.Count(len(r.Findings), "finding"), display.Count(len(r.Reviewed), "file"))
 	}
-	code := exitClean
-	if len(r.Findings) > 0 {
-		code = exitFindings
-	}
-	text := r.Text()
+	code, text := min(len(r.Findings), 1), r.Text()
 	switch format {
-	case formatJSON:
+	case "json":
 		return code, printJSON(a.out, r)
-	case formatGitHub:
+	case "github":
 		text = r.GitHub()
 	}
 	_, err := io.WriteString(a.out, display.Clean(text))

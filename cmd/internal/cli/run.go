@@ -83,7 +83,7 @@ func runSpec(ctx context.Context, a *app, d *driving, file string, rest []string
 	if err := ready(s, registry); err != nil && !queue { // the keys are the worker's
 		return 0, err
 	}
-	agent, err := a.agentOf(ctx, s, registry)
+	agent, err := a.agentUnder(ctx, s, registry, set.policy)
 	if err != nil {
 		return 0, err
 	}
@@ -105,10 +105,6 @@ func runSpec(ctx context.Context, a *app, d *driving, file string, rest []string
 			return 0, err
 		}
 	}
-	if agent, err = under(set.policy, agent); err != nil {
-		return 0, err
-	}
-	a.warn(s, registry)
 	if o.Labels = runs.Labels(agent.Labels, set.labels); !named {
 		o.Thread = s.Thread
 	}
@@ -120,9 +116,7 @@ func runSpec(ctx context.Context, a *app, d *driving, file string, rest []string
 			a.unasked(played, r)
 			return a.conclude(ctx, r)
 		}}
-		return driveWork(ctx, a, d, w, 0, func(ctx context.Context) (*engine.Handle, error) {
-			return a.engine(j, d, agent).Start(ctx, agent, input, o)
-		})
+		return driveNew(ctx, a, j, d, w, input, o)
 	})
 }
 

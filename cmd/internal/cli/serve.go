@@ -80,15 +80,10 @@ func serveRuns(ctx context.Context, a *app, s *service, args []string) (int, err
 	}
 	h.log = a.serverLog(s.verbose)
 	return a.with(ctx, func(j store) (int, error) {
+		defer h.close()
 		if err := h.open(ctx, j); err != nil {
 			return 0, err
 		}
-		defer h.close()
-		quitGC, err := s.schedule(ctx, j, h.log)
-		if err != nil {
-			return 0, err
-		}
-		defer quitGC()
 		listener, err := s.listen(ctx)
 		if err != nil {
 			return 0, err
@@ -106,7 +101,7 @@ func serveRuns(ctx context.Context, a *app, s *service, args []string) (int, err
 		if err != nil {
 			return 0, err
 		}
-		rests, quit, err := deliverAll(ctx, a, j, nil, &webhook.Options{Loopback: !s.specs, Public: public, LinkKey: key, Log: h.log})
+		rests, quit, err := h.attend(ctx, j, nil, &webhook.Options{Loopback: !s.specs, Public: public, LinkKey: key})
 		if err != nil {
 			return 0, err
 		}
@@ -120,7 +115,6 @@ func serveRuns(ctx context.Context, a *app, s *service, args []string) (int, err
 			return 0, refused(err)
 		}
 		defer func() { _ = served.Close() }() // also if a signal comes while runs are resumed
-		a.watchBacklog(ctx, j, workHost{h})
 		quitProbes, err := a.probes(ctx, s.metrics, served)
 		if err != nil {
 			return 0, err

@@ -28,6 +28,7 @@ import (
 	"github.com/pawl-run/pawl/server/client"
 	"github.com/pawl-run/pawl/spec"
 	"github.com/pawl-run/pawl/team"
+	"github.com/pawl-run/pawl/webhook"
 )
 
 // The file names in messages about a spec that a client sent, as JSON or as text.
@@ -235,6 +236,23 @@ func (h *serveHost) triggers() (all []server.Trigger, err error) {
 		}
 	}
 	return all, nil
+}
+
+// attend delivers the webhooks of runs of some agents (nil: of all), deletes old runs and counts
+// those that wait, until quit. Call rests with a run that this process releases.
+func (h *serveHost) attend(ctx context.Context, j store, agents []string, o *webhook.Options) (rests func(pawl.Result), quit func(), err error) {
+	quitGC, err := h.service.schedule(ctx, j, h.log)
+	if err != nil {
+		return nil, nil, err
+	}
+	o.Log = h.log
+	rests, quitHooks, err := deliverAll(ctx, h.app, j, agents, o)
+	if err != nil {
+		quitGC()
+		return nil, nil, err
+	}
+	h.app.watchBacklog(ctx, j, workHost{h})
+	return rests, func() { quitHooks(); quitGC() }, nil
 }
 
 // close closes the engines, which suspends their runs.

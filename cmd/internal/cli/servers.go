@@ -26,6 +26,16 @@ func (a *app) agentOf(ctx context.Context, s *spec.Spec, registry *spec.Registry
 	return agent, nil
 }
 
+// agentUnder is agentOf under a policy. It prints the warnings of the spec.
+func (a *app) agentUnder(ctx context.Context, s *spec.Spec, registry *spec.Registry, policy *spec.Policy) (pawl.Agent, error) {
+	agent, err := a.agentOf(ctx, s, registry)
+	if err != nil {
+		return agent, err
+	}
+	a.warn(s, registry)
+	return under(policy, agent)
+}
+
 // disconnect closes the connections of agentOf. It ignores what servers print while
 // they exit.
 func (a *app) disconnect() {

@@ -59,21 +59,21 @@ func signalRun(ctx context.Context, a *app, ref string, p *post, say func(to *ru
 				return 0, fmt.Errorf("%w: %s", err, report.Next[0].Command)
 			}
 		}
-		switch far, ok := desk.(*farDesk); {
+		switch {
 		case err != nil:
 			return 0, err
-		case ok:
-			return forwardFar(ctx, a, p, far, root, to.Fresh)
+		case a.far != nil:
+			return forwardFar(ctx, a, p, root, to.Fresh)
 		}
 		return forward(ctx, a, j, p, to)
 	})
 }
 
 // forwardFar watches the root of a run that got a signal, if the server has resumed it.
-func forwardFar(ctx context.Context, a *app, p *post, desk *farDesk, root pawl.Head, fresh bool) (int, error) {
+func forwardFar(ctx context.Context, a *app, p *post, root pawl.Head, fresh bool) (int, error) {
 	now, err := runs.Head(ctx, a.current(), root.Run)
-	if s := desk.last.Status; err == nil && (now.Seq > root.Seq || s == pawl.StatusRunning || s == pawl.StatusQueued) {
-		code, err := a.driveFar(ctx, &p.driving, root.Seq, func(context.Context) (pawl.Result, error) { return desk.last, nil })
+	if err == nil && (now.Seq > root.Seq || now.Status == pawl.StatusRunning || now.Status == pawl.StatusQueued) {
+		code, err := a.driveFar(ctx, &p.driving, root.Seq, func(ctx context.Context) (pawl.Result, error) { return a.far.Run(ctx, root.Run) })
 		if err != nil {
 			err = fmt.Errorf("recorded for run %s, which the server resumes; watching it failed: %w", root.Run, err)
 		}
@@ -86,10 +86,8 @@ func forwardFar(ctx context.Context, a *app, p *post, desk *farDesk, root pawl.H
 	if err != nil {
 		return 0, err
 	}
-	if a.recorded(report, fresh); !a.json {
-		return 0, nil
-	}
-	return 0, printJSON(a.out, desk.last)
+	a.recorded(report, fresh)
+	return 0, a.printReport(report)
 }
 
 // sendSignal is [signalRun] for one signal to one call.
@@ -146,10 +144,7 @@ func forward(ctx context.Context, a *app, j pawl.Journal, p *post, to *runs.Addr
 	default:
 		a.recorded(report, to.Fresh)
 	}
-	if !a.json {
-		return 0, nil
-	}
-	return 0, printJSON(a.out, report.Result)
+	return 0, a.printReport(report)
 }
 
 // ofPawl reports whether a command can rebuild the agent of a run. Only the program

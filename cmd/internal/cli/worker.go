@@ -75,10 +75,10 @@ func workRuns(ctx context.Context, a *app, s *shift, args []string) (int, error)
 		defer system.Close()
 	}
 	return a.with(ctx, func(j store) (int, error) {
+		defer h.close()
 		if err := h.open(ctx, j); err != nil {
 			return 0, err
 		}
-		defer h.close()
 		public, key := "", []byte(nil)
 		if s.public != "" {
 			if public, err = s.publicURL(nil); err == nil {
@@ -88,11 +88,8 @@ func workRuns(ctx context.Context, a *app, s *shift, args []string) (int, error)
 				return 0, err
 			}
 		}
-		agents, err := workHost{h}.Names(ctx)
-		if err != nil {
-			return 0, err
-		}
-		rests, quit, err := deliverAll(ctx, a, j, agents, &webhook.Options{Loopback: true, Public: public, LinkKey: key, Log: h.log})
+		agents, _ := workHost{h}.Names(ctx) // never fails
+		rests, quit, err := h.attend(ctx, j, agents, &webhook.Options{Loopback: true, Public: public, LinkKey: key})
 		if err != nil {
 			return 0, err
 		}
@@ -104,12 +101,6 @@ func workRuns(ctx context.Context, a *app, s *shift, args []string) (int, error)
 				a.sayf("agent %s: %s", one.title(), place(one.work.Agent.Model))
 			}
 		}
-		quitGC, err := s.schedule(ctx, j, h.log)
-		if err != nil {
-			return 0, err
-		}
-		defer quitGC()
-		a.watchBacklog(ctx, j, workHost{h})
 		quitProbes, err := a.probes(ctx, s.metrics, w)
 		if err != nil {
 			return 0, err
