@@ -32,29 +32,19 @@ func (s *server) Prompt(_ context.Context, r protocol.PromptRequest) (protocol.P
 		return protocol.PromptResponse{}, protocol.NewInternalError(err.Error())
 	}
 	defer s.running(at, "")
+	s.running(at, h.ID())
 	u := &updates{server: s, ctx: ctx, session: at}
-	for h != nil {
-		s.running(at, h.ID())
-		for e, err := range h.Follow(ctx, from) {
-			if err == nil {
-				err = u.add(e)
-			}
-			if err != nil {
-				s.o.Log.Warn("the editor does not see all of a run", "run", h.ID(), "error", err)
-				break
-			}
+	for e, err := range h.Entries(ctx) {
+		if _, begins := e.Event.(pawl.RunStarted); begins { // the next leg
+			s.running(at, e.Run)
 		}
-		if _, err = h.Leg(ctx); err != nil {
-			return protocol.PromptResponse{}, protocol.NewInternalError(err.Error())
+		if err == nil && (e.Run != h.ID() || e.Seq == 0 || e.Seq >= from) {
+			err = u.add(e)
 		}
-		next, err := h.Next(ctx)
 		if err != nil {
-			return protocol.PromptResponse{}, protocol.NewInternalError(err.Error())
-		}
-		if next == nil {
+			s.o.Log.Warn("the editor does not see all of a run", "run", h.ID(), "error", err)
 			break
 		}
-		h, from = next, 1
 	}
 	result, err := h.Wait(context.WithoutCancel(ctx))
 	if err != nil {

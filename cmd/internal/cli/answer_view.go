@@ -13,8 +13,9 @@ import (
 // answerView shows on a terminal what the model says, while it says it: elsewhere an answer
 // is printed once it is complete.
 type answerView struct {
+	view // shows the rest
+
 	a     *app
-	under view                  // shows the rest
 	open  func() io.WriteCloser // opens a page for a reply
 	whole bool                  // also show replies that did not arrive in pieces
 
@@ -26,15 +27,11 @@ type answerView struct {
 	shown string          // the last reply that was shown whole
 }
 
-func (v *answerView) begin() {
-	v.under.begin()
-}
-
 func (v *answerView) end() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.stop()
-	v.under.end()
+	v.view.end()
 }
 
 func (v *answerView) add(e pawl.Entry, history bool) {
@@ -44,7 +41,7 @@ func (v *answerView) add(e pawl.Entry, history bool) {
 		return
 	}
 	if history && e.Seq > 0 {
-		v.under.add(e, true)
+		v.view.add(e, true)
 		return
 	}
 	switch event := e.Event.(type) {
@@ -64,7 +61,7 @@ func (v *answerView) add(e pawl.Entry, history bool) {
 			if v.shown = ""; v.said.String() == strings.TrimLeft(event.Reply.Text(), "\n") {
 				v.shown = event.Reply.Text()
 			}
-			v.under.add(e, true) // it is counted, and was shown
+			v.view.add(e, true) // it is counted, and was shown
 			return
 		}
 	case pawl.ModelFailed:
@@ -75,7 +72,7 @@ func (v *answerView) add(e pawl.Entry, history bool) {
 			v.stop()
 		}
 	}
-	v.under.add(e, history)
+	v.view.add(e, history)
 }
 
 // say shows a piece of a reply, in the place of the status.
@@ -84,7 +81,7 @@ func (v *answerView) say(text string) {
 		if text = strings.TrimLeft(text, "\n"); text == "" {
 			return
 		}
-		if live, ok := v.under.(*liveView); ok {
+		if live, ok := v.view.(*liveView); ok {
 			live.hide(true)
 		}
 		v.page = v.open()
@@ -109,7 +106,7 @@ func (v *answerView) stop() {
 	}
 	_ = v.page.Close()
 	v.page = nil
-	if live, ok := v.under.(*liveView); ok {
+	if live, ok := v.view.(*liveView); ok {
 		live.hide(false)
 	}
 }

@@ -59,7 +59,7 @@ func newThread() string {
 
 func chat(ctx context.Context, a *app, d *driving, args []string, last bool) (int, error) {
 	in, _ := a.in.(*os.File)
-	if out, ok := a.out.(resultWriter); !ok || !a.attended() || !shows(out) {
+	if a.outTerminal() == nil || !a.attended() {
 		return 0, misuse("pawl chat needs a terminal; pawl ask answers one question without one")
 	}
 	set, err := d.settings()
@@ -85,12 +85,6 @@ func chat(ctx context.Context, a *app, d *driving, args []string, last bool) (in
 		}
 		return t.loop(ctx)
 	})
-}
-
-// shows reports whether a result is written to a terminal.
-func shows(out resultWriter) bool {
-	_, ok := out.w.(*inertWriter)
-	return ok
 }
 
 // terminal is the terminal that a command with one writes to.
@@ -130,7 +124,7 @@ type talk struct {
 
 // find finds the last conversation, and returns a run of it that has its agent.
 func (t *talk) find(ctx context.Context) (string, error) {
-	found, err := headsOf(ctx, t.j, pawl.Query{}, 1, func(h pawl.Head) bool {
+	found, err := heads(ctx, t.j, pawl.Query{}, 1, func(h pawl.Head) bool {
 		return strings.HasPrefix(h.Thread, threadPrefix) && !runs.IsChild(h)
 	})
 	if err == nil && len(found) == 0 {
@@ -240,7 +234,7 @@ func (t *talk) build(ctx context.Context) error {
 // newView makes the view of the next run: what the model says, as it says it, and a line for
 // each call that has ended.
 func (t *talk) newView() view {
-	v := &answerView{a: t.a, under: t.a.liveView(t.progress), open: t.page, whole: true}
+	v := &answerView{a: t.a, view: t.a.liveView(t.progress), open: t.page, whole: true}
 	t.a.mu.Lock()
 	defer t.a.mu.Unlock()
 	t.view = v

@@ -55,7 +55,7 @@ func (t *talk) command(ctx context.Context, words []string) (leave bool, err err
 		files, err := t.a.attached(ctx, []string{strings.Join(words[1:], " ")})
 		if err == nil {
 			t.files = append(t.files, files...)
-			t.a.sayf("the next message has %s", counted(len(t.files), "file"))
+			t.a.sayf("the next message has %s", display.Count(len(t.files), "file"))
 		}
 		return false, err
 	case "/prompt":
@@ -180,7 +180,7 @@ func (t *talk) cost(ctx context.Context) error {
 	if known {
 		text = display.Dollars(dollars)
 	}
-	t.a.sayf("this conversation: %s, %s", counted(n, "message"), text)
+	t.a.sayf("this conversation: %s, %s", display.Count(n, "message"), text)
 	if t.result.Run != "" {
 		t.a.sayf("the last answer: %s", figures(t.result))
 	}

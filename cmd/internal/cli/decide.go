@@ -45,8 +45,7 @@ func approveCommand(a *app) *cobra.Command {
 	c.Flags().StringSliceVar(&free, "free", nil, "with --scope run and --times: arguments that may differ in the later calls, but none that say where a call goes")
 	c.Flags().BoolVar(&all, "all", false, "approve every call that waits")
 	c.Flags().StringVar(&edited, "args", "", "run the call with these arguments instead, as JSON")
-	p.flags(c)
-	return remotely(c, "no-continue")
+	return p.flags(c)
 }
 
 func denyCommand(a *app) *cobra.Command {
@@ -58,8 +57,7 @@ func denyCommand(a *app) *cobra.Command {
 	c.Flags().StringVar(&token, "token", "", "the token of the request (not needed with access to the database)")
 	c.Flags().BoolVar(&all, "all", false, "deny every call that waits")
 	c.Flags().StringVar(&reason, "reason", "", "the reason, which the model reads")
-	p.flags(c)
-	return remotely(c, "no-continue")
+	return p.flags(c)
 }
 
 // tokenFlag is the flag that applies to one call only; empty: it was not given.
@@ -158,8 +156,7 @@ func answerCommand(a *app) *cobra.Command {
 		})
 	})
 	c.Flags().StringVar(&call, "id", "", "the call to answer, if the run asks several questions")
-	p.flags(c)
-	return remotely(c, "no-continue")
+	return p.flags(c)
 }
 
 // questionOf returns the call to answer when the user names none: the only one that
@@ -199,8 +196,7 @@ func submitCommand(a *app) *cobra.Command {
 			}
 			return sendSignal(ctx, a, args[0], args[1], p, runs.Result(p.sender(), result))
 		})
-	p.flags(c)
-	return remotely(c, "no-continue")
+	return p.flags(c)
 }
 
 func settleCommand(a *app) *cobra.Command {
@@ -221,6 +217,5 @@ func settleCommand(a *app) *cobra.Command {
 	c.Flags().BoolVar(&not, "did-not-happen", false, "the call did not take place; run it again")
 	c.MarkFlagsMutuallyExclusive("happened", "did-not-happen")
 	c.MarkFlagsOneRequired("happened", "did-not-happen")
-	p.flags(c)
-	return remotely(c, "no-continue")
+	return p.flags(c)
 }

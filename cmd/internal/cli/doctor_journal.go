@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/internal/retry"
 	"github.com/pawl-run/pawl/journal/postgres"
 	"github.com/pawl-run/pawl/journal/sqlite"
@@ -160,39 +161,43 @@ func existing(dir string) string {
 // resumed it twice by then.
 const late = time.Minute
 
-// A trouble is something that runs may have.
+// A trouble is something that runs may have. All are warnings. In a remedy RUN stands for one of the
+// runs, and AGENTS for their agents.
 type trouble struct {
-	check, what string
-	remedy      func(run, agents string) string
-	among       pawl.Query
-	has         func(pawl.Head) bool
+	check, what, remedy string
+
+	among pawl.Query
+	has   func(pawl.Head) bool
 }
 
-// troubles are what the doctor looks for. All are warnings.
+// troubles are what the doctor looks for.
 func (d *doctor) troubles(now time.Time) []trouble {
+	settle := func(how ...string) string {
+		return d.typed(append([]string{"pawl", "settle", "RUN", "CALL"}, how...)...)
+	}
 	return []trouble{
 		{
-			"leases", "without a process, which nobody resumes", func(run, agents string) string {
-				return fmt.Sprintf("start pawl serve or pawl worker with the specs of %s, or resume one: %s", agents, d.typed("pawl", "resume", run))
-			}, pawl.Query{Status: pawl.StatusRunning}, func(h pawl.Head) bool { return now.Sub(h.Updated) > late && now.Sub(h.Lease.Until) > late },
+			"leases", "without a process, which nobody resumes",
+			"start pawl serve or pawl worker with the specs of AGENTS, or resume one: " + d.typed("pawl", "resume", "RUN"),
+			pawl.Query{Status: pawl.StatusRunning}, func(h pawl.Head) bool { return now.Sub(h.Updated) > late && now.Sub(h.Lease.Until) > late },
 		},
 		{
-			"leases", "leased for more than an hour", func(string, string) string { return "check the clock of the machine that has the database" },
+			"leases", "leased for more than an hour", "check the clock of the machine that has the database",
 			pawl.Query{Status: pawl.StatusRunning}, func(h pawl.Head) bool { return h.Lease.Until.Sub(now) > time.Hour },
 		},
 		{
-			"queue", fmt.Sprintf("waiting longer than %v for a worker", late), func(_, agents string) string {
-				return "start pawl worker with the specs of " + agents + ", or more workers if all slots are busy"
-			}, pawl.Query{Status: pawl.StatusQueued}, func(h pawl.Head) bool { return now.Sub(h.Updated) > late },
+			"queue", fmt.Sprintf("waiting longer than %v for a worker", late),
+			"start pawl worker with the specs of AGENTS, or more workers if all slots are busy",
+			pawl.Query{Status: pawl.StatusQueued}, func(h pawl.Head) bool { return now.Sub(h.Updated) > late },
 		},
 		{
-			"runs", "paused beyond the time when to resume", func(_, agents string) string { return "start pawl serve or pawl worker with the specs of " + agents },
+			"runs", "paused beyond the time when to resume", "start pawl serve or pawl worker with the specs of AGENTS",
 			pawl.Query{Status: pawl.StatusPaused, Due: now.Add(-late)}, func(h pawl.Head) bool { return !h.WakeAt.IsZero() && now.Sub(h.WakeAt) > late },
 		},
 		{
-			"runs", "waiting for a person to say what became of a write", func(run, _ string) string {
-				return fmt.Sprintf("look up what happened, then %s, or %s", d.typed("pawl", "settle", run, "CALL", "--happened", "JSON"), d.typed("pawl", "settle", run, "CALL", "--did-not-happen"))
-			}, pawl.Query{Status: pawl.StatusWaitingDoubt}, func(pawl.Head) bool { return true },
+			"runs", "waiting for a person to say what became of a write",
+			fmt.Sprintf("look up what happened, then %s, or %s", settle("--happened", "JSON"), settle("--did-not-happen")),
+			pawl.Query{Status: pawl.StatusWaitingDoubt}, func(pawl.Head) bool { return true },
 		},
 	}
 }
@@ -229,7 +234,7 @@ func (d *doctor) runs(ctx context.Context, j store) error {
 		if n > 0 {
 			found = true
 			names := strings.Join(agents, ", ")
-			d.find(t.check, doubt, t.remedy(first, names), "%s %s, such as %s of %s", counted(n, "run"), t.what, first, names)
+			d.find(t.check, doubt, strings.NewReplacer("RUN", first, "AGENTS", names).Replace(t.remedy), "%s %s, such as %s of %s", display.Count(n, "run"), t.what, first, names)
 		}
 	}
 	if !found {

@@ -128,7 +128,7 @@ func (a *app) drive(ctx context.Context, d *driving, t trip) (pawl.Result, error
 func (a *app) watchRun(ctx context.Context, t trip, events *sink) (result pawl.Result, found bool, err error) {
 	view := t.view()
 	if a.answers != nil {
-		a.answers.under = view
+		a.answers.view = view
 		view = a.answers
 	}
 	h, err := t.begin(ctx)
@@ -373,14 +373,8 @@ func endingSince(ctx context.Context, a *app, r *pawl.Result, why string) {
 
 // figures is what a run used, in one line.
 func figures(r pawl.Result) string {
-	text := fmt.Sprintf("%s, %s, %s in, %s out", counted(r.Iterations, "iteration"), counted(r.ToolCalls, "tool call"), display.Count(r.Usage.Input, "token"), display.Group(r.Usage.Output))
-	if r.CostUSD != nil {
-		text += ", " + display.Dollars(float64(*r.CostUSD))
-		if r.Price != nil && *r.Price == "list" {
-			text += " by list price"
-		}
-	}
-	return text + ", " + elapsed(r)
+	report := explain.Report{Result: explain.Result{Result: r}}
+	return report.Used()
 }
 
 // cite lists the sources that an answer cites, each once, on stderr: stdout has the answer alone.
@@ -392,13 +386,6 @@ func (a *app) cite(sources []pawl.Source) {
 			a.sayf("source: %s", gist(text))
 		}
 	}
-}
-
-func counted(n int, noun string) string {
-	if n != 1 {
-		noun += "s"
-	}
-	return fmt.Sprintf("%d %s", n, noun)
 }
 
 // pendingText is one pending request, in one line.
@@ -424,8 +411,4 @@ func pendingText(p pawl.Pending) string {
 		text += " (expired " + when(*p.ExpiresAt) + ")"
 	}
 	return text
-}
-
-func elapsed(r pawl.Result) string {
-	return display.Lasting(time.Duration(r.ElapsedMS) * time.Millisecond)
 }

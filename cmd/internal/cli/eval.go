@@ -15,6 +15,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/cmd/internal/eval"
+	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/model/script"
 	"github.com/pawl-run/pawl/spec"
 )
@@ -101,7 +102,7 @@ func runEval(ctx context.Context, a *app, o *evaluating, file *eval.File, wrong 
 	}
 	return a.with(ctx, func(j store) (int, error) {
 		if !a.quiet {
-			a.sayf("evaluation %s: %s of %s, each %s; continue it with --id %[1]s", e.id, counted(len(file.Cases), "case"), counted(len(file.Agents), "agent"), counted(file.Repeat, "time"))
+			a.sayf("evaluation %s: %s of %s, each %s; continue it with --id %[1]s", e.id, display.Count(len(file.Cases), "case"), display.Count(len(file.Agents), "agent"), display.Count(file.Repeat, "time"))
 		}
 		report, err := e.run(ctx, j)
 		if err != nil {

@@ -250,7 +250,7 @@ func (con *console) printEval(r *eval.Report) error {
 		return err
 	}
 	if r.Skipped > 0 {
-		con.sayf("%s did not take place: the evaluation was interrupted, or its limit of cost would not hold; continue it with --id %s", counted(r.Skipped, "run"), r.ID)
+		con.sayf("%s did not take place: the evaluation was interrupted, or its limit of cost would not hold; continue it with --id %s", display.Count(r.Skipped, "run"), r.ID)
 	}
 	if t := r.Threshold; t != nil && !r.Met {
 		con.sayf("the threshold of %v is not met", *t)

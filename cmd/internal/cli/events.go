@@ -28,9 +28,14 @@ func eventsCommand(a *app) *cobra.Command {
 // printEntry prints an entry without secrets and invisible characters.
 func printEntry(w io.Writer, e pawl.Entry) error {
 	line, err := e.AppendJSON(nil)
-	if err == nil {
-		_, err = w.Write(append(legibleJSON(redact.JSON(line)), '\n'))
+	if err != nil {
+		return err
 	}
+	return printRow(w, line)
+}
+
+func printRow(w io.Writer, row []byte) error {
+	_, err := w.Write(append(legibleJSON(redact.JSON(row)), '\n'))
 	return err
 }
 
@@ -48,7 +53,7 @@ func printLog(ctx context.Context, a *app, j pawl.Journal, h pawl.Head, follow b
 			if err != nil {
 				return err
 			}
-			if _, err := a.out.Write(append(legibleJSON(redact.JSON(row.Data)), '\n')); err != nil {
+			if err := printRow(a.out, row.Data); err != nil {
 				return err
 			}
 			next = row.Seq + 1

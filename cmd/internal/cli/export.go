@@ -13,6 +13,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine/archive"
+	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/journal/sqlite"
 	"github.com/pawl-run/pawl/runs"
 )
@@ -71,7 +72,7 @@ func markRestored(ctx context.Context, a *app, j store) error {
 	for _, h := range all {
 		marked, err := archive.Restored(ctx, j, h)
 		if err != nil {
-			return fmt.Errorf("run %s, after %s: stop what drives runs and repeat this: %w", h.Run, counted(n, "run"), err)
+			return fmt.Errorf("run %s, after %s: stop what drives runs and repeat this: %w", h.Run, display.Count(n, "run"), err)
 		}
 		if marked {
 			n++
@@ -80,7 +81,7 @@ func markRestored(ctx context.Context, a *app, j store) error {
 			}
 		}
 	}
-	a.sayf("%s had not ended; each can be forked from where it is known to have stood, not resumed", counted(n, "run"))
+	a.sayf("%s had not ended; each can be forked from where it is known to have stood, not resumed", display.Count(n, "run"))
 	return nil
 }
 

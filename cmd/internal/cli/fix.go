@@ -123,7 +123,7 @@ func (a *app) showCheck() (seen func(packages, failed int), stop func()) {
 	return seen, ticking(checkEvery, func() {
 		mu.Lock()
 		defer mu.Unlock()
-		a.sayf("running the tests: %s so far, %d failed, %v", counted(packages, "package"), failed, time.Since(began).Round(time.Second))
+		a.sayf("running the tests: %s so far, %d failed, %v", display.Count(packages, "package"), failed, time.Since(began).Round(time.Second))
 	})
 }
 

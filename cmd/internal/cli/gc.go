@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/budget"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/runs"
 )
 
@@ -318,10 +320,11 @@ func clearBlobs(ctx context.Context, j store, r pawl.Remover, sum *sweepSum) err
 	return errors.Join(broken, err)
 }
 
+var blobMember = regexp.MustCompile(`"blob":"([^"]*)"`)
+
 // references returns the digests of the blobs that logs refer to. It searches the
 // text, so that entries this build cannot decode keep their blobs, too.
 func references(ctx context.Context, j store) (map[string]bool, error) {
-	const member = `"blob":"`
 	used := map[string]bool{}
 	for h, err := range j.List(ctx, pawl.Query{}) {
 		if err != nil {
@@ -334,13 +337,8 @@ func references(ctx context.Context, j store) (map[string]bool, error) {
 			if err != nil {
 				return nil, err
 			}
-			for rest := string(row.Data); ; {
-				var found bool
-				if _, rest, found = strings.Cut(rest, member); !found {
-					break
-				}
-				digest, _, _ := strings.Cut(rest, `"`)
-				used[digest] = true
+			for _, m := range blobMember.FindAllSubmatch(row.Data, -1) {
+				used[string(m[1])] = true
 			}
 		}
 	}
@@ -362,15 +360,15 @@ func (con *console) sumUp(s *sweep, sum sweepSum) error {
 	if s.dry {
 		would = "would be "
 	}
-	con.sayf("%s %sremoved", counted(sum.Runs, "run"), would)
+	con.sayf("%s %sremoved", display.Count(sum.Runs, "run"), would)
 	if sum.Budgets > 0 {
-		con.sayf("%s of budgets removed whose periods are over", counted(sum.Budgets, "account"))
+		con.sayf("%s of budgets removed whose periods are over", display.Count(sum.Budgets, "account"))
 	}
 	if sum.Blobs > 0 {
-		con.sayf("%s removed that no run refers to", counted(sum.Blobs, "blob"))
+		con.sayf("%s removed that no run refers to", display.Count(sum.Blobs, "blob"))
 	}
 	if sum.Held > 0 {
-		con.sayf("%s kept, resumed meanwhile", counted(sum.Held, "run"))
+		con.sayf("%s kept, resumed meanwhile", display.Count(sum.Held, "run"))
 	}
 	switch {
 	case sum.FileWas > sum.FileIs:

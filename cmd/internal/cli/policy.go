@@ -3,7 +3,6 @@ package cli
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -107,25 +106,13 @@ func heldBy(source string, l pawl.Limits) (file string, kinds []string) {
 	return held(p, l)
 }
 
-// heldError says that a run was not resumed because a limit of its policy is used up.
-type heldError struct {
-	*engine.SpentError
-	file string
-}
-
-func (e *heldError) Error() string {
-	return fmt.Sprintf("run %s would end at once: %s (%s), and %s allows no more; raise the limit there, and resume again with --policy %s --allow-change",
-		e.Run, e.Leaf, e.Used, e.file, e.file)
-}
-
-func (e *heldError) Unwrap() error { return e.SpentError }
-
 // spent explains why a run has used up its limits, if a policy holds them down.
 func (w *work) spent(err error) error {
 	if spent, ok := errors.AsType[*engine.SpentError](err); ok && !spent.Stop {
 		kind, _, _ := strings.Cut(spent.Leaf, " ")
 		if file, kinds := held(w.policy, w.limits); slices.Contains(kinds, kind) {
-			return &heldError{spent, file}
+			return misuse("run %s would end at once: %s (%s), and %s allows no more; raise the limit there, and resume again with --policy %[4]s --allow-change",
+				spent.Run, spent.Leaf, spent.Used, file)
 		}
 	}
 	return err

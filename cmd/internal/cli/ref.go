@@ -19,7 +19,7 @@ const mostCandidates = 10
 // usage error lists the candidates.
 func find(ctx context.Context, j pawl.Journal, ref string) (pawl.Head, error) {
 	if ref == "last" {
-		newest, err := roots(ctx, j, pawl.Query{}, 1)
+		newest, err := heads(ctx, j, pawl.Query{}, 1, isRoot)
 		if err == nil && len(newest) == 0 {
 			err = misuse("there are no runs yet")
 		}
@@ -34,7 +34,7 @@ func find(ctx context.Context, j pawl.Journal, ref string) (pawl.Head, error) {
 			break
 		}
 		var err error
-		if found, err = heads(ctx, j, pawl.Query{Run: id}, 0); err != nil {
+		if found, err = heads(ctx, j, pawl.Query{Run: id}, 0, nil); err != nil {
 			return pawl.Head{}, err
 		}
 		if i := slices.IndexFunc(found, func(h pawl.Head) bool { return h.Run == id }); i >= 0 {
@@ -51,7 +51,7 @@ func find(ctx context.Context, j pawl.Journal, ref string) (pawl.Head, error) {
 	if len(found) > 0 {
 		return pawl.Head{}, misuse("%q matches several runs; give more of the id:\n%s", ref, candidates(found))
 	}
-	recent, err := roots(ctx, j, pawl.Query{}, mostCandidates+1)
+	recent, err := heads(ctx, j, pawl.Query{}, mostCandidates+1, isRoot)
 	if err != nil {
 		return pawl.Head{}, err
 	}
@@ -61,24 +61,15 @@ func find(ctx context.Context, j pawl.Journal, ref string) (pawl.Head, error) {
 	return pawl.Head{}, misuse("run %q does not exist; the latest are:\n%s", ref, candidates(recent))
 }
 
-// heads lists runs, newest first, without those that were claimed but never begun: at
-// most that many, or all if most is zero.
-func heads(ctx context.Context, j pawl.Journal, q pawl.Query, most int) ([]pawl.Head, error) {
-	return headsOf(ctx, j, q, most, func(pawl.Head) bool { return true })
-}
-
-// roots is heads without children and memories.
-func roots(ctx context.Context, j pawl.Journal, q pawl.Query, most int) ([]pawl.Head, error) {
-	return headsOf(ctx, j, q, most, func(h pawl.Head) bool { return !runs.IsChild(h) && !runs.IsMemory(h) })
-}
-
-func headsOf(ctx context.Context, j pawl.Journal, q pawl.Query, most int, want func(pawl.Head) bool) ([]pawl.Head, error) {
+// heads lists runs that are wanted (nil: all), newest first, without those that were claimed but
+// never begun: at most that many, or all if most is zero.
+func heads(ctx context.Context, j pawl.Journal, q pawl.Query, most int, want func(pawl.Head) bool) ([]pawl.Head, error) {
 	var out []pawl.Head
 	for h, err := range j.List(ctx, q) {
 		if err != nil {
 			return nil, err
 		}
-		if h.Seq == 0 || !want(h) {
+		if h.Seq == 0 || want != nil && !want(h) {
 			continue
 		}
 		if out = append(out, h); len(out) == most {
@@ -87,6 +78,9 @@ func headsOf(ctx context.Context, j pawl.Journal, q pawl.Query, most int, want f
 	}
 	return out, nil
 }
+
+// isRoot reports whether a run is neither a child nor a memory.
+func isRoot(h pawl.Head) bool { return !runs.IsChild(h) && !runs.IsMemory(h) }
 
 func candidates(runs []pawl.Head) string {
 	var b strings.Builder

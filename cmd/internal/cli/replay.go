@@ -9,91 +9,77 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/internal/redact"
 	"github.com/pawl-run/pawl/runs"
+	"github.com/pawl-run/pawl/server/client"
 )
 
-// replayed is the outcome of a replay.
-type replayed struct {
-	Run    string  `json:"run"`
-	Agrees bool    `json:"agrees"`
-	Steps  int     `json:"steps"` // that are identical
-	Error  *string `json:"error"` // the first difference
-}
-
 func replayCommand(a *app) *cobra.Command {
-	return remotely(oneRun(a, "replay RUN [flags]", "Recompute every recorded step of a run and compare; nothing is called", func(ctx context.Context, j pawl.Journal, h pawl.Head) (int, error) {
-		return replayRun(ctx, a, j, h.Run)
+	return remotely(oneRun(a, "replay RUN [flags]", "Recompute every recorded step of a run and compare; nothing is called", func(ctx context.Context, j pawl.Journal, h pawl.Head) (code int, err error) {
+		var out client.Replayed
+		if a.far != nil {
+			out, err = a.far.Replay(ctx, h.Run)
+		} else {
+			out, err = replayRun(ctx, a, j, h.Run)
+		}
+		if err != nil {
+			return 0, err
+		}
+		shown := struct {
+			Run    string  `json:"run"`
+			Agrees bool    `json:"agrees"`
+			Steps  int     `json:"steps"` // that are identical
+			Error  *string `json:"error"` // the first difference
+		}{Run: h.Run, Agrees: out.Agrees, Steps: out.Steps}
+		if !out.Agrees {
+			text := redact.Text(out.Problem)
+			shown.Error, code = &text, exitBroken
+		}
+		switch {
+		case a.json:
+			return code, printJSON(a.out, shown)
+		case !out.Agrees:
+			return 0, errors.New(out.Problem)
+		}
+		_, err = fmt.Fprintf(a.out, "%s of run %s agree\n", display.Count(out.Steps, "step"), h.Run)
+		return 0, err
 	}))
 }
 
-func replayRun(ctx context.Context, a *app, j pawl.Journal, run string) (int, error) {
-	steps, differs, err := replayAt(ctx, a, j, run)
-	if err != nil {
-		return 0, err
-	}
-	out := replayed{Run: run, Steps: steps, Agrees: differs == nil}
-	code := 0
-	if differs != nil {
-		text := redact.Text(differs.Error())
-		out.Error, code = &text, exitBroken
-	}
-	if a.json {
-		return code, printJSON(a.out, out)
-	}
-	if differs != nil {
-		return 0, differs
-	}
-	_, err = fmt.Fprintf(a.out, "%s of run %s agree\n", counted(out.Steps, "step"), run)
-	return 0, err
-}
-
-// replayAt replays a run here or at its server.
-func replayAt(ctx context.Context, a *app, j pawl.Journal, run string) (steps int, differs, err error) {
-	if a.far == nil {
-		return decideAgain(ctx, a, j, run)
-	}
-	out, err := a.far.Replay(ctx, run)
-	if err == nil && !out.Agrees {
-		differs = errors.New(out.Problem)
-	}
-	return out.Steps, differs, err
-}
-
-// decideAgain replays a run. differs is the first difference; err says that the run
-// cannot be replayed.
-func decideAgain(ctx context.Context, a *app, j pawl.Journal, run string) (steps int, differs, err error) {
+// replayRun replays a run with each agent that it has had. The error says that it cannot be replayed.
+func replayRun(ctx context.Context, a *app, j pawl.Journal, run string) (out client.Replayed, err error) {
 	line, err := runs.Lineage(ctx, j, run)
 	if err != nil {
-		return 0, nil, err
+		return out, err
 	}
-	root := line[0].Run()
 	var children []pawl.Declaration
 	for i := range line[1:] {
 		children = append(children, line[1+i].Declaration())
 	}
-	agents, err := agentsOf(ctx, j, root)
+	agents, err := agentsOf(ctx, j, line[0].Run())
 	if err != nil {
-		return 0, nil, err
+		return out, err
 	}
+	out = client.Replayed{Run: run, Agrees: true}
+	eng := engine.New(j, nil)
 	for i := range agents {
 		w, err := a.workOf(ctx, j, agents[i], remake{asWas: true, declared: true, children: children})
 		if err != nil {
-			return 0, nil, err
+			return out, err
 		}
-		eng := engine.New(j, nil)
+		defer w.drop()
 		agent, err := eng.AgentOf(ctx, w.agent, run)
 		if err != nil {
-			w.drop()
-			return 0, nil, err
+			return out, err
 		}
 		n, differs := eng.Replay(ctx, agent, run)
-		w.drop()
-		if steps += n; differs != nil {
-			return steps, differs, nil
+		if out.Steps += n; differs != nil {
+			out.Agrees, out.Problem = false, differs.Error()
+			break
 		}
 	}
-	return steps, nil, nil
+	return out, nil
 }
 
 // agentsOf returns a state of the run for each agent it has had: one, unless the run

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/internal/naming"
 	"github.com/pawl-run/pawl/internal/sheet"
 )
@@ -165,7 +166,7 @@ func takes(c *cobra.Command, args cobra.PositionalArgs) cobra.PositionalArgs {
 		if args == nil || args(c, given) == nil {
 			return nil
 		}
-		return fmt.Errorf("%s got %s; write %s", c.Name(), counted(len(given), "argument"), strings.TrimSuffix(c.CommandPath()+strings.TrimPrefix(c.Use, c.Name()), " [flags]"))
+		return fmt.Errorf("%s got %s; write %s", c.Name(), display.Count(len(given), "argument"), strings.TrimSuffix(c.CommandPath()+strings.TrimPrefix(c.Use, c.Name()), " [flags]"))
 	}
 }
 

@@ -10,6 +10,8 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/a2a"
+	"github.com/pawl-run/pawl/internal/display"
+	"github.com/pawl-run/pawl/internal/web"
 	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/server"
 	"github.com/pawl-run/pawl/server/ui"
@@ -178,7 +180,7 @@ func resumePaused(ctx context.Context, a *app, s *service, j store, h *serveHost
 	}
 	if !s.resume && len(waiting) > 0 {
 		a.sayf("%s of these agents %s paused; resume one with: %s, or all of them with --resume",
-			counted(len(waiting), "run"), map[bool]string{true: "is", false: "are"}[len(waiting) == 1], a.typed("pawl", "resume", waiting[0]))
+			display.Count(len(waiting), "run"), map[bool]string{true: "is", false: "are"}[len(waiting) == 1], a.typed("pawl", "resume", waiting[0]))
 		return nil
 	}
 	for _, run := range waiting {
@@ -194,6 +196,5 @@ func resumePaused(ctx context.Context, a *app, s *service, j store, h *serveHost
 // near reports whether an address is reachable from this machine only.
 func near(address string) bool {
 	host, _, err := net.SplitHostPort(address)
-	ip := net.ParseIP(strings.Trim(host, "[]"))
-	return err == nil && (host == "localhost" || ip != nil && ip.IsLoopback())
+	return err == nil && web.Loopback(host)
 }

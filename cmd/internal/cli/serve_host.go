@@ -482,11 +482,7 @@ func (h *serveHost) changed(model string) (string, error) {
 func (h *serveHost) Replay(ctx context.Context, run string) (client.Replayed, error) {
 	beside := h.app.beside()
 	defer beside.disconnect()
-	steps, differs, err := decideAgain(ctx, beside, h.journal, run)
-	out := client.Replayed{Run: run, Steps: steps, Agrees: differs == nil}
-	if differs != nil {
-		out.Problem = differs.Error()
-	}
+	out, err := replayRun(ctx, beside, h.journal, run)
 	if err != nil && codeOf(err) == exitUsage {
 		err = problem(http.StatusConflict, fmt.Sprintf("cannot rebuild the agent of run %s here: %v", run, err))
 	}

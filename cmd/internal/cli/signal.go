@@ -24,12 +24,13 @@ type post struct {
 	by         string
 }
 
-func (p *post) flags(c *cobra.Command) {
+func (p *post) flags(c *cobra.Command) *cobra.Command {
 	c.Flags().BoolVar(&p.goOn, "continue", false, "resume the run at once, regardless of who suspended it")
 	c.Flags().BoolVar(&p.stay, "no-continue", false, "leave the run suspended")
 	c.MarkFlagsMutuallyExclusive("continue", "no-continue")
 	c.Flags().StringVar(&p.by, "by", "", "record the decision as this user (default: the current user)")
 	p.flag(c, "events", "approvals")
+	return remotely(c, "no-continue")
 }
 
 // sender is the user that a signal is recorded under.

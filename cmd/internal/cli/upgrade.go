@@ -13,6 +13,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/spec"
 )
@@ -144,7 +145,7 @@ func upgradeRuns(ctx context.Context, a *app, j store, u *upgrading, specs map[s
 				did += ", so nothing is left to move"
 			}
 		}
-		a.sayf("%d of %s waiting or paused with a changed agent%s", touched, counted(len(waiting), "run"), did)
+		a.sayf("%d of %s waiting or paused with a changed agent%s", touched, display.Count(len(waiting), "run"), did)
 	}
 	switch {
 	case len(problems) > 0:

@@ -12,6 +12,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/spec"
 	"github.com/pawl-run/pawl/webhook"
 )
@@ -79,7 +80,7 @@ func (con *console) deliver(ctx context.Context, out *webhook.Outbox, r pawl.Res
 	case err != nil:
 		con.sayf("pawl: webhooks of run %s: %v", r.Run, err)
 	case left > 0:
-		con.sayf("pawl: run %s: %s not delivered yet; pawl serve, or the next command that drives the run, retries", r.Run, counted(left, "notice"))
+		con.sayf("pawl: run %s: %s not delivered yet; pawl serve, or the next command that drives the run, retries", r.Run, display.Count(left, "notice"))
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/runs/worker"
 	"github.com/pawl-run/pawl/webhook"
 )
@@ -106,7 +107,7 @@ func workRuns(ctx context.Context, a *app, s *shift, args []string) (int, error)
 			return 0, err
 		}
 		defer quitProbes()
-		a.sayf("working with %s", counted(s.slots, "slot"))
+		a.sayf("working with %s", display.Count(s.slots, "slot"))
 		if system != nil {
 			if err := system.Work(ctx, j, workHost{h}, s.grace, o); err != nil {
 				return 0, err
