@@ -1,9 +1,11 @@
 package spec
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -101,6 +103,54 @@ func ParseSource(source string, o *Options) (*Spec, error) {
 		again.Registry = o.Registry
 	}
 	return Parse(rec.Path, []byte(rec.Document), again)
+}
+
+// A Renewal replaces parts of a recorded source. Empty fields replace nothing.
+type Renewal struct {
+	File    string // a spec in place of the recorded one
+	Current bool   // use the present text of each recorded file that still exists
+	Model   string
+	Effort  string
+	Prompt  string
+	Plan    *bool
+}
+
+// Renew returns the source of a spec with parts replaced.
+func Renew(source string, r Renewal) (string, error) {
+	rec, ok := recordOf(source)
+	switch {
+	case !ok:
+		return source, nil // ParseSource says what is wrong
+	case r.File != "":
+		text, err := os.ReadFile(r.File)
+		if err == nil {
+			rec.Dir, err = filepath.Abs(filepath.Dir(r.File))
+		}
+		if err != nil {
+			return "", err
+		}
+		rec.Path, rec.Document, rec.Files, rec.Live = r.File, string(text), nil, true
+	case r.Current && !strings.HasPrefix(rec.Path, "<"): // the text of a client or of a command has no file
+		rec.Document = present(filepath.Join(rec.Dir, filepath.Base(rec.Path)), rec.Document)
+		for path, text := range rec.Files {
+			rec.Files[path] = present(path, text)
+		}
+		rec.Live = true // the text may name more agents now
+	}
+	rec.Model, rec.Effort, rec.Prompt = cmp.Or(r.Model, rec.Model), cmp.Or(r.Effort, rec.Effort), cmp.Or(r.Prompt, rec.Prompt)
+	if r.Plan != nil {
+		rec.Plan = *r.Plan
+	}
+	b, err := json.Marshal(rec)
+	return string(b), err
+}
+
+// present is the text of a file, or the given one if the file cannot be read.
+func present(path, otherwise string) string {
+	if text, err := os.ReadFile(path); err == nil {
+		return string(text)
+	}
+	return otherwise
 }
 
 // options returns the recorded options, with what completes the document.

@@ -28,11 +28,10 @@ type asker struct {
 	lines typedLines
 	tools map[string]pawl.ToolInfo // by name
 	by    string
-	now   func() time.Time
 }
 
 func (a *app) asker(tools []pawl.ToolInfo) *asker {
-	s := &asker{a: a, lines: a.lineReader(), tools: map[string]pawl.ToolInfo{}, by: engine.Self().User, now: time.Now}
+	s := &asker{a: a, lines: a.lineReader(), tools: map[string]pawl.ToolInfo{}, by: engine.Self().User}
 	for _, t := range tools {
 		s.tools[t.Name] = t
 	}
@@ -198,7 +197,7 @@ func (s *asker) show(r engine.Request, args json.RawMessage) {
 	row("the model says", gist(r.Thought))
 	row("lapses if one of these changes", strings.Join(slices.Sorted(maps.Keys(r.Witnesses)), ", "))
 	if !r.Expires.IsZero() {
-		row("expires", fmt.Sprintf("%s (in %s)", r.Expires.Local().Format(time.DateTime), display.Duration(r.Expires.Sub(s.now()).Round(time.Second))))
+		row("expires", fmt.Sprintf("%s (in %s)", r.Expires.Local().Format(time.DateTime), display.Duration(time.Until(r.Expires).Round(time.Second))))
 	}
 	s.a.err.tell(b.String())
 }

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -199,15 +198,12 @@ func (t *talk) build(ctx context.Context) error {
 	if t.built == what && t.agent.Name != "" {
 		return nil
 	}
-	source, err := renew(t.source, remake{asWas: true, model: t.model, effort: t.effort, plan: &t.plan})
+	source, err := remake{asWas: true, model: t.model, effort: t.effort, plan: &t.plan}.renew(t.source)
 	if err != nil {
 		return err
 	}
 	registry := t.a.registry()
-	s, err := spec.ParseSource(source, &spec.Options{Registry: registry})
-	if problems, ok := errors.AsType[spec.Problems](err); ok {
-		return flagged(problems)
-	}
+	s, err := parseSource(source, registry)
 	if err != nil {
 		return err
 	}

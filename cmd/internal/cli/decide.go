@@ -13,71 +13,67 @@ import (
 	"github.com/pawl-run/pawl/runs"
 )
 
+// A ruling holds the flags of pawl approve and pawl deny.
+type ruling struct {
+	post
+	all   bool
+	token string
+	args  string // of an approval: in place of the call's
+}
+
+func (r *ruling) flags(c *cobra.Command, does string) *cobra.Command {
+	c.Flags().StringVar(&r.token, "token", "", "the token of the request (not needed with access to the database)")
+	c.Flags().BoolVar(&r.all, "all", false, does+" every call that waits")
+	return r.post.flags(c)
+}
+
 func approveCommand(a *app) *cobra.Command {
-	p := &post{}
-	all, edited, token, scope := false, "", "", "call"
-	var free []string
-	times := 0
+	r := &ruling{}
+	scope := "call"
+	var o engine.ApproveOptions
 	c := a.command("approve RUN [CALL…] [flags]", "Approve calls that wait for approval", cobra.MinimumNArgs(1), func(ctx context.Context, args []string) (int, error) {
-		var with json.RawMessage
-		if edited != "" {
-			if with = json.RawMessage(edited); !json.Valid(with) {
-				return 0, misuse("--args: %q is not JSON", edited)
+		if r.args != "" {
+			if o.Args = json.RawMessage(r.args); !json.Valid(o.Args) {
+				return 0, misuse("--args: %q is not JSON", r.args)
 			}
 		}
 		if scope != "call" && scope != "run" {
 			return 0, misuse("--scope is %q; write call, or run for all calls of the run with equal arguments", scope)
 		}
-		if scope == "call" && (free != nil || times != 0) {
+		if scope == "call" && (o.Free != nil || o.Times != 0) {
 			return 0, misuse("--free and --times are about later calls of the run; add --scope run")
 		}
-		one := tokenFlag(token)
-		if with != nil {
-			one = "--args"
-		}
-		return decide(ctx, a, args, all, p, one, runs.Approval(p.sender(), &engine.ApproveOptions{
-			ForRun: scope == "run", Free: free, Times: times, Args: with, Token: token,
-		}))
+		o.ForRun, o.Token = scope == "run", r.token
+		return decide(ctx, a, args, r, runs.Approval(r.sender(), &o))
 	})
-	c.Flags().StringVar(&token, "token", "", "the token of the request (not needed with access to the database)")
 	c.Flags().StringVar(&scope, "scope", "call", "how far the approval reaches: call, or run for later calls of the run with equal arguments")
-	c.Flags().IntVar(&times, "times", 0, "with --scope run: how many later calls are approved (default any number)")
-	c.Flags().StringSliceVar(&free, "free", nil, "with --scope run and --times: arguments that may differ in the later calls, but none that say where a call goes")
-	c.Flags().BoolVar(&all, "all", false, "approve every call that waits")
-	c.Flags().StringVar(&edited, "args", "", "run the call with these arguments instead, as JSON")
-	return p.flags(c)
+	c.Flags().IntVar(&o.Times, "times", 0, "with --scope run: how many later calls are approved (default any number)")
+	c.Flags().StringSliceVar(&o.Free, "free", nil, "with --scope run and --times: arguments that may differ in the later calls, but none that say where a call goes")
+	c.Flags().StringVar(&r.args, "args", "", "run the call with these arguments instead, as JSON")
+	return r.flags(c, "approve")
 }
 
 func denyCommand(a *app) *cobra.Command {
-	p := &post{}
-	all, reason, token := false, "", ""
+	r := &ruling{}
+	reason := ""
 	c := a.command("deny RUN [CALL…] [flags]", "Deny calls that wait for approval", cobra.MinimumNArgs(1), func(ctx context.Context, args []string) (int, error) {
-		return decide(ctx, a, args, all, p, tokenFlag(token), runs.Denial(p.sender(), reason, &engine.DenyOptions{Token: token}))
+		return decide(ctx, a, args, r, runs.Denial(r.sender(), reason, &engine.DenyOptions{Token: r.token}))
 	})
-	c.Flags().StringVar(&token, "token", "", "the token of the request (not needed with access to the database)")
-	c.Flags().BoolVar(&all, "all", false, "deny every call that waits")
 	c.Flags().StringVar(&reason, "reason", "", "the reason, which the model reads")
-	return p.flags(c)
+	return r.flags(c, "deny")
 }
 
-// tokenFlag is the flag that applies to one call only; empty: it was not given.
-func tokenFlag(token string) string {
-	if token == "" {
-		return ""
-	}
-	return "--token"
-}
-
-// decide approves or denies calls: those named, all, or the only one. one is the
-// given flag, if any, that applies to a single call.
-func decide(ctx context.Context, a *app, args []string, all bool, p *post, one string, s runs.Signal) (int, error) {
-	return signalRun(ctx, a, args[0], p, func(to *runs.Addressee) error {
-		calls, err := chosenCalls(to, args[1:], all)
-		if err != nil {
+// decide approves or denies calls: those named, all, or the only one.
+func decide(ctx context.Context, a *app, args []string, r *ruling, s runs.Signal) (int, error) {
+	return signalRun(ctx, a, args[0], &r.post, func(to *runs.Addressee) error {
+		calls, err := chosenCalls(to, args[1:], r.all)
+		switch {
+		case err != nil:
 			return err
-		}
-		if one != "" && len(calls) > 1 {
-			return listing(undecided(to), "%s applies to one call; name it:", one)
+		case r.args != "" && len(calls) > 1:
+			return listing(undecided(to), "--args applies to one call; name it:")
+		case r.token != "" && len(calls) > 1:
+			return listing(undecided(to), "--token applies to one call; name it:")
 		}
 		// Those that cannot be decided come first: a typing error in one of several must not leave the
 		// others decided.

@@ -21,11 +21,11 @@ import (
 	"github.com/pawl-run/pawl/workflow"
 )
 
-// sink is the destination of --events.
+// sink is the destination of --events. A nil sink takes nothing.
 type sink struct {
-	w     io.Writer
-	close func() error
-	sayf  func(format string, args ...any)
+	io.WriteCloser
+	sayf   func(format string, args ...any)
+	broken bool
 }
 
 // openEvents opens the file for entries; nil: --events is not given.
@@ -34,29 +34,23 @@ func (con *console) openEvents(name string) (*sink, error) {
 	case "":
 		return nil, nil
 	case "-":
-		return &sink{con.err, func() error { return nil }, con.sayf}, nil
+		return &sink{WriteCloser: unclosed{con.err}, sayf: con.sayf}, nil
 	}
 	f, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, misuse("--events: %w", err)
 	}
-	return &sink{f, f.Close, con.sayf}, nil
+	return &sink{WriteCloser: f, sayf: con.sayf}, nil
 }
 
-// add writes an entry. It does nothing if s is nil, or after a failure.
+// add writes an entry, until that has failed once.
 func (s *sink) add(e pawl.Entry) {
-	if s == nil || s.w == nil {
+	if s == nil || s.broken {
 		return
 	}
-	if err := printEntry(s.w, e); err != nil {
+	if err := printEntry(s, e); err != nil {
 		s.sayf("pawl: --events: %v; the run continues without it", err)
-		s.w = nil
-	}
-}
-
-func (s *sink) end() {
-	if s != nil {
-		_ = s.close() // each line was flushed when it was written
+		s.broken = true
 	}
 }
 
@@ -90,14 +84,6 @@ type trip struct {
 	silent bool // the command says itself which run it drives
 }
 
-// begun turns what an engine begins into a ride.
-func begun(h *engine.Handle, err error) (ride, error) {
-	if err != nil {
-		return nil, err
-	}
-	return h, nil
-}
-
 // drive begins a run, announces its agent, and watches it until it has ended or waits for what
 // nobody decides here.
 func (a *app) drive(ctx context.Context, d *driving, t trip) (pawl.Result, error) {
@@ -105,7 +91,9 @@ func (a *app) drive(ctx context.Context, d *driving, t trip) (pawl.Result, error
 	if err != nil {
 		return pawl.Result{}, err
 	}
-	defer events.end()
+	if events != nil {
+		defer events.Close() // each line was flushed when it was written
+	}
 	result, found, err := a.watchRun(ctx, t, events)
 	for err == nil && !found && ctx.Err() == nil {
 		after, answered, wrong := a.answerHere(ctx, d.approvals, result)

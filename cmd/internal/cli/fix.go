@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -109,21 +109,17 @@ const checkEvery = 10 * time.Second
 
 // showCheck shows how far the tests are, until stop.
 func (a *app) showCheck() (seen func(packages, failed int), stop func()) {
-	var mu sync.Mutex
-	packages, failed := 0, 0
+	var packages, failed atomic.Int64
 	seen = func(p, f int) {
-		mu.Lock()
-		defer mu.Unlock()
-		packages, failed = p, f
+		packages.Store(int64(p))
+		failed.Store(int64(f))
 	}
 	if a.quiet {
 		return seen, func() {}
 	}
 	began := time.Now()
 	return seen, ticking(checkEvery, func() {
-		mu.Lock()
-		defer mu.Unlock()
-		a.sayf("running the tests: %s so far, %d failed, %v", display.Count(packages, "package"), failed, time.Since(began).Round(time.Second))
+		a.sayf("running the tests: %s so far, %d failed, %v", display.Count(int(packages.Load()), "package"), failed.Load(), time.Since(began).Round(time.Second))
 	})
 }
 

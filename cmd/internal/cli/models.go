@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
@@ -183,7 +182,10 @@ func (a *app) endpoints() map[string]spec.Endpoint {
 
 // An unreadyError says that an agent cannot run here because keys of its models are
 // missing.
-type unreadyError struct{ problems spec.Problems }
+type unreadyError struct {
+	agent    string
+	problems spec.Problems
+}
 
 func (e *unreadyError) Error() string { return e.problems.Error() }
 func (e *unreadyError) Unwrap() error { return e.problems }
@@ -191,7 +193,7 @@ func (e *unreadyError) Unwrap() error { return e.problems }
 // ready refuses a spec whose models cannot be called, before a run is recorded that would fail.
 func ready(s *spec.Spec, r *spec.Registry) error {
 	if missing := s.Unready(r); len(missing) > 0 {
-		return &unreadyError{flagged(missing)}
+		return &unreadyError{s.Name, flagged(missing)}
 	}
 	return nil
 }
@@ -204,13 +206,4 @@ func readyModel(m pawl.Model, err error) (pawl.Model, error) {
 		}
 	}
 	return m, err
-}
-
-// unready is the error for a client of the server, which cannot set keys.
-func unready(agent string, missing spec.Problems) error {
-	said := make([]string, len(missing))
-	for i, p := range missing {
-		said[i] = p.Message
-	}
-	return problem(http.StatusUnprocessableEntity, fmt.Sprintf("agent %s cannot run on this server: %s in the server's environment", agent, strings.Join(said, "; ")))
 }

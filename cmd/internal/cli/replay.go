@@ -74,6 +74,9 @@ func replayRun(ctx context.Context, a *app, j pawl.Journal, run string) (out cli
 			return out, err
 		}
 		n, differs := eng.Replay(ctx, agent, run)
+		if errors.As(differs, new(*engine.MissingError)) { // of a run before it; nothing was compared
+			return out, differs
+		}
 		if out.Steps += n; differs != nil {
 			out.Agrees, out.Problem = false, differs.Error()
 			break

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -37,7 +36,11 @@ func resumeCommand(a *app) *cobra.Command {
 			a.sayf("run %s is a child of run %s; resuming that one", h.Run, root.Run)
 			h = root
 		}
-		return resumeRun(ctx, a, j, h, r)
+		code, err := resumeRun(ctx, a, j, h, r)
+		if changed, ok := errors.AsType[*engine.ChangedError](err); ok {
+			err = misuse("the agent of run %s has changed: %s; resume it with: %s; or fork the run", h.Run, strings.Join(changed.Parts, ", "), r.allowing(a, h.Run))
+		}
+		return code, err
 	})
 	r.flag(c, "raise")
 	c.Flags().StringVar(&r.spec, "spec", "", "resume with the agent of this spec instead of the original one")
@@ -77,13 +80,14 @@ func resumeRun(ctx context.Context, a *app, j pawl.Journal, h pawl.Head, r *resu
 		return 0, err
 	}
 	a.stillRuns(ctx, j, s)
-	code, err := driveWork(ctx, a, &r.driving, w, s.Seq(), func(ctx context.Context) (*engine.Handle, error) {
+	return driveWork(ctx, a, &r.driving, w, s.Seq(), func(ctx context.Context) (*engine.Handle, error) {
 		return a.engine(j, &r.driving, w.agent).Resume(ctx, w.agent, h.Run, &w.how)
 	})
-	if changed, ok := errors.AsType[*engine.ChangedError](err); ok {
-		err = &changedError{changed, a.typed(r.words("pawl", "resume", h.Run, "--allow-change")...)}
-	}
-	return code, err
+}
+
+// allowing is the command that resumes a run although its agent has changed.
+func (r *resuming) allowing(a *app, run string) string {
+	return a.typed(r.words("pawl", "resume", run, "--allow-change")...)
 }
 
 // words adds the flags of this resumption to a command.
@@ -108,20 +112,6 @@ func (r *resuming) words(command ...string) []string {
 	option("--approvals", string(r.approvals))
 	return command
 }
-
-// A changedError is an engine.ChangedError with the command that allows the change.
-type changedError struct {
-	*engine.ChangedError
-
-	command string
-}
-
-func (e *changedError) Error() string {
-	return fmt.Sprintf("the agent of run %s has changed: %s; resume it with: %s; or fork the run",
-		e.Run, strings.Join(e.Parts, ", "), e.command)
-}
-
-func (e *changedError) Unwrap() error { return e.ChangedError }
 
 // reopen rebuilds the agent of a run to be resumed or, asWas, forked.
 func reopen(ctx context.Context, a *app, j pawl.Journal, s *pawl.State, r *resuming, asWas bool) (*work, error) {
@@ -177,9 +167,9 @@ type begin func(ctx context.Context) (*engine.Handle, error)
 func (a *app) trip(d *driving, agent pawl.Agent, limits pawl.Limits, after uint64, begin begin) trip {
 	j := a.current()
 	return trip{
-		begin: func(ctx context.Context) (ride, error) { return begun(begin(ctx)) },
+		begin: func(ctx context.Context) (ride, error) { return begin(ctx) },
 		resume: func(ctx context.Context, run string, _ uint64) (ride, error) {
-			return begun(a.engine(j, d, agent).Resume(ctx, agent, run, nil))
+			return a.engine(j, d, agent).Resume(ctx, agent, run, nil)
 		},
 		announce: func(ctx context.Context, run string) {
 			a.announceRun(ctx, agent, limits, run)

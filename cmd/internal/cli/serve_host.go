@@ -63,7 +63,7 @@ type servedAgent struct {
 	about   client.Agent
 	work    worker.Work
 	upgrade engine.Upgrade
-	missing spec.Problems // the missing keys of its models
+	unready error // keys of its models are missing; nil: none is
 }
 
 // title is the agent's name, with its version if it has one.
@@ -76,8 +76,8 @@ func (s *servedAgent) title() string {
 
 // ready is its work, if its models have their keys.
 func (s *servedAgent) ready() (worker.Work, error) {
-	if len(s.missing) > 0 {
-		return worker.Work{}, unready(s.about.Name, s.missing)
+	if s.unready != nil {
+		return worker.Work{}, s.unready
 	}
 	return s.work, nil
 }
@@ -212,7 +212,7 @@ func (h *serveHost) open(ctx context.Context, j store) error {
 				about.Team = append(about.Team, mate.Name)
 			}
 		}
-		h.served = append(h.served, servedAgent{about, w, made.Upgrade, made.Unready(registry)})
+		h.served = append(h.served, servedAgent{about, w, made.Upgrade, h.refusal(http.StatusUnprocessableEntity, ready(made, registry))})
 	}
 	return nil
 }
@@ -370,20 +370,32 @@ func (h *serveHost) Start(ctx context.Context, name string, raw json.RawMessage)
 		file, raw = inlineText, json.RawMessage(text)
 	}
 	made, err := spec.Parse(file, raw, h.options(registry))
-	if problems, ok := errors.AsType[spec.Problems](err); ok {
-		return worker.Work{}, problem(http.StatusUnprocessableEntity, h.unplaced(flagged(problems).Error()))
+	if problems, bad := errors.AsType[spec.Problems](err); bad {
+		err = flagged(problems)
+	} else if err == nil {
+		err = ready(made, registry)
 	}
-	if err != nil {
-		return worker.Work{}, err
+	var w worker.Work
+	if err == nil {
+		w, err = h.made(ctx, beside, made, registry)
 	}
-	if missing := made.Unready(registry); len(missing) > 0 {
-		return worker.Work{}, unready(made.Name, missing)
+	return w, h.refusal(http.StatusUnprocessableEntity, err)
+}
+
+// refusal is an error of usage as clients are told it. Other errors are returned unchanged.
+func (h *serveHost) refusal(status int, err error) error {
+	unready, keyless := errors.AsType[*unreadyError](err)
+	switch {
+	case err == nil, errors.As(err, new(*client.Problem)), codeOf(err) != exitUsage:
+		return err
+	case keyless: // clients cannot set keys
+		said := make([]string, len(unready.problems))
+		for i, p := range unready.problems {
+			said[i] = p.Message
+		}
+		return problem(http.StatusUnprocessableEntity, fmt.Sprintf("agent %s cannot run on this server: %s in the server's environment", unready.agent, strings.Join(said, "; ")))
 	}
-	w, err := h.made(ctx, beside, made, registry)
-	if err != nil && codeOf(err) == exitUsage {
-		err = problem(http.StatusUnprocessableEntity, h.unplaced(err.Error()))
-	}
-	return w, err
+	return problem(status, h.unplaced(err.Error()))
 }
 
 // unplaced returns a text for clients, who need not know where the directory of the server is.
@@ -448,16 +460,11 @@ func (h *serveHost) Again(ctx context.Context, s *pawl.State, fork *server.Chang
 	w, err := beside.workOf(ctx, h.journal, s, remake{policy: h.policy, asWas: fork != nil, prompt: change.Prompt, model: model})
 	if err != nil {
 		beside.disconnect()
-		if e, ok := errors.AsType[*unreadyError](err); ok {
-			return worker.Work{}, unready(s.Declaration().Agent, e.problems)
+		status := http.StatusUnprocessableEntity
+		if change == (server.Change{}) {
+			status, err = http.StatusConflict, fmt.Errorf("cannot rebuild the agent of run %s here: %w", s.Run(), err)
 		}
-		if codeOf(err) == exitUsage && change != (server.Change{}) {
-			return worker.Work{}, problem(http.StatusUnprocessableEntity, err.Error())
-		}
-		if codeOf(err) == exitUsage {
-			return worker.Work{}, problem(http.StatusConflict, fmt.Sprintf("cannot rebuild the agent of run %s here: %v", s.Run(), err))
-		}
-		return worker.Work{}, err
+		return worker.Work{}, h.refusal(status, err)
 	}
 	work := worker.Work{Agent: w.agent, Engine: h.engine(w.agent), Upgrade: w.upgrade}
 	if w.policy != nil {
@@ -483,8 +490,8 @@ func (h *serveHost) Replay(ctx context.Context, run string) (client.Replayed, er
 	beside := h.app.beside()
 	defer beside.disconnect()
 	out, err := replayRun(ctx, beside, h.journal, run)
-	if err != nil && codeOf(err) == exitUsage {
-		err = problem(http.StatusConflict, fmt.Sprintf("cannot rebuild the agent of run %s here: %v", run, err))
+	if err != nil {
+		err = h.refusal(http.StatusConflict, fmt.Errorf("cannot rebuild the agent of run %s here: %w", run, err))
 	}
 	return out, err
 }

@@ -99,7 +99,7 @@ func sendSignal(ctx context.Context, a *app, ref, call string, p *post, s runs.S
 // forward resumes the root of a run that got a signal, if this user suspended it in this
 // directory, or if the user asks for it; see [runs.Forward].
 func forward(ctx context.Context, a *app, j pawl.Journal, p *post, to *runs.Addressee) (int, error) {
-	run, code, resumed := to.State.Run(), 0, false
+	run, code, resumed, again := to.State.Run(), 0, false, &resuming{driving: p.driving}
 	resume := func(ctx context.Context, root pawl.Head) error {
 		s, err := engine.Load(ctx, j, root.Run)
 		if err != nil {
@@ -108,7 +108,7 @@ func forward(ctx context.Context, a *app, j pawl.Journal, p *post, to *runs.Addr
 		if !p.goOn && (p.stay || !ours(s.Owner()) || !ofPawl(s)) {
 			return runs.ErrElsewhere
 		}
-		code, err = resumeRun(ctx, a, j, root, &resuming{driving: p.driving})
+		code, err = resumeRun(ctx, a, j, root, again)
 		if !p.goOn && errors.As(err, new(*orphanError)) { // it needs an agent that the user names
 			return runs.ErrElsewhere
 		}
@@ -131,10 +131,10 @@ func forward(ctx context.Context, a *app, j pawl.Journal, p *post, to *runs.Addr
 	if reading != nil {
 		return 0, errors.Join(err, reading)
 	}
-	changed, hasChanged := errors.AsType[*changedError](err)
+	changed, hasChanged := errors.AsType[*engine.ChangedError](err)
 	switch {
 	case hasChanged: // it cannot go on by itself, but has what it waited for
-		a.sayf("recorded for run %s, but its agent has changed: %s; resume it with: %s", root.Run, strings.Join(changed.Parts, ", "), changed.command)
+		a.sayf("recorded for run %s, but its agent has changed: %s; resume it with: %s", root.Run, strings.Join(changed.Parts, ", "), again.allowing(a, root.Run))
 	case err != nil:
 		if !errors.As(err, new(*pawl.HeldError)) {
 			a.sayf("pawl: recorded for run %s, but it cannot resume because of the error below; once that is fixed, %s", root.Run, onward(report))

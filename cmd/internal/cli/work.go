@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"os"
-	"path/filepath"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
@@ -111,15 +109,12 @@ func reworkOf(ctx context.Context, a *app, s *pawl.State, r remake) (*work, erro
 		}
 		return workFor(ctx, a, made, registry, s, r)
 	}
-	source, err := renew(source, r)
+	source, err := r.renew(source)
 	if err != nil {
 		return nil, err
 	}
 	playing(registry, modelIn(source))
-	made, err := spec.ParseSource(source, &spec.Options{Registry: registry})
-	if problems, ok := errors.AsType[spec.Problems](err); ok {
-		return nil, flagged(problems)
-	}
+	made, err := parseSource(source, registry)
 	if err != nil {
 		return nil, err
 	}
@@ -155,67 +150,20 @@ func modelIn(source string) string {
 	return from.Model
 }
 
-// renew updates a spec's source: the text of its file, if the file still exists, and
-// the settings of this command line. Settings of the command line that started the run
-// stay.
-func renew(source string, r remake) (string, error) {
-	fields := map[string]json.RawMessage{}
-	if err := json.Unmarshal([]byte(source), &fields); err != nil {
-		return "", err
+// renew returns the source of a spec as its files are now, with the settings of this command line.
+// Those of the command line that started the run stay.
+func (r remake) renew(source string) (string, error) {
+	source, err := spec.Renew(source, spec.Renewal{File: r.spec, Current: !r.asWas, Model: r.model, Effort: r.effort, Prompt: r.prompt, Plan: r.plan})
+	return source, refused(err)
+}
+
+// parseSource reads the spec of a source. Problems with values from a command line name the flag.
+func parseSource(source string, registry *spec.Registry) (*spec.Spec, error) {
+	made, err := spec.ParseSource(source, &spec.Options{Registry: registry})
+	if problems, ok := errors.AsType[spec.Problems](err); ok {
+		return nil, flagged(problems)
 	}
-	set := func(key, value string) {
-		fields[key], _ = json.Marshal(value) // a string always marshals
-	}
-	get := func(key string) (value string) {
-		_ = json.Unmarshal(fields[key], &value) // spec reports a value that is not a string
-		return value
-	}
-	switch {
-	case r.spec != "":
-		text, err := os.ReadFile(r.spec)
-		if err != nil {
-			return "", refused(err)
-		}
-		dir, err := filepath.Abs(filepath.Dir(r.spec))
-		if err != nil {
-			return "", err
-		}
-		set("path", r.spec)
-		set("dir", dir)
-		set("document", string(text))
-		delete(fields, "files")
-		fields["live"] = json.RawMessage("true")
-	case !r.asWas && get("path") != inlineSpec && get("path") != inlineText:
-		text, err := os.ReadFile(filepath.Join(get("dir"), filepath.Base(get("path"))))
-		if err == nil { // otherwise the file is gone, and the recorded text is used
-			set("document", string(text))
-		}
-		files := map[string]string{}
-		_ = json.Unmarshal(fields["files"], &files) // as above
-		for path := range files {
-			if text, err := os.ReadFile(path); err == nil {
-				files[path] = string(text)
-			}
-		}
-		if len(files) > 0 {
-			fields["files"], _ = json.Marshal(files) // texts by name always marshal
-		}
-		fields["live"] = json.RawMessage("true") // the file may name more agents now
-	}
-	if r.effort != "" {
-		set("effort", r.effort)
-	}
-	if r.model != "" {
-		set("model", r.model)
-	}
-	if r.prompt != "" {
-		set("prompt", r.prompt)
-	}
-	if r.plan != nil {
-		fields["plan"], _ = json.Marshal(*r.plan) // a bool always marshals
-	}
-	b, err := json.Marshal(fields)
-	return string(b), err
+	return made, err
 }
 
 // childWork rebuilds the agent of a child run, or of a fork of one, with what it

@@ -139,7 +139,7 @@ func (h workHost) Again(ctx context.Context, s *pawl.State) (worker.Work, error)
 // Names are the agents whose runs are taken from the queue.
 func (h workHost) Names(context.Context) (names []string, err error) {
 	for _, one := range h.served {
-		if len(one.missing) > 0 {
+		if one.unready != nil {
 			continue
 		}
 		for _, name := range append([]string{one.about.Name}, one.about.Team...) { // runs of its team are resumed with it
