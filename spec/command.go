@@ -66,7 +66,7 @@ func (c command) measure(ctx context.Context, _ pawl.Observation) (pawl.Measured
 	if err != nil {
 		const most = 200
 		shown, _ := display.Cut(out, most)
-		err = fmt.Errorf("%s: it printed %q: %w; %s", c.argv[0], shown, err, measures)
+		err = fmt.Errorf("%s: it printed %q; %s: %w", c.argv[0], shown, measures, err)
 	}
 	return measured, err
 }
