@@ -74,6 +74,14 @@ type Recaller interface {
 	Recall(ctx context.Context, inv Invocation, earlier func(call string) (string, bool)) (Output, error)
 }
 
+// A Waiter is a [Tool] that suspends the run until a time instead of running. Until is pure: it returns
+// when a call is over that is made now, and what it waits for, as text. Its error refuses the call. An
+// answer to the call ends it before its time, and is its result.
+type Waiter interface {
+	Tool
+	Until(args json.RawMessage, now time.Time) (at time.Time, what string, err error)
+}
+
 // AskPerson is the error of a tool that needs a person before it can go on: the
 // run waits, and the answer becomes the call's result. With a Key the tool runs
 // again instead, and finds the answer under it in [Invocation.Answers]. Either

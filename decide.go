@@ -137,7 +137,7 @@ func (m *Machine) handleCalls(s *State, valid *call) Step {
 	if !s.HasOpen() {
 		return nil
 	}
-	if facts := append(m.drop(s), m.unbound(s)...); facts != nil {
+	if facts := slices.Concat(m.drop(s), m.unbound(s), s.awake()); facts != nil {
 		return Record{facts}
 	}
 	if m.agent.observes() && s.outdated() {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/internal/jsonschema"
@@ -225,10 +226,41 @@ func (m *Machine) await(s *State, first *call) Step {
 	if m.agent.observes() && s.binds() && s.observed <= s.acted && s.Waits(PhaseAwaitingApproval) {
 		return Observe{} // so that an approval is about the world as it is now
 	}
+	if a, sleeps := s.sleep(); sleeps {
+		return a
+	}
+	if first.wakes() { // somebody is needed sooner
+		first = s.open[slices.IndexFunc(s.open, func(c *call) bool { return c.Phase != PhaseAnswered && !c.wakes() })]
+	}
 	if first.Phase == PhaseAwaitingChild {
 		return Await{Status: first.child.status, Until: first.child.wake, Reason: waitsFor(first)}
 	}
 	return Await{Status: waiting[first.Phase].status, Reason: waitsFor(first)}
+}
+
+// awake ends the calls that waited until a time that has come. The time is that of the latest entry, so a
+// run that is resumed too early, or whose clock was set back, waits again.
+func (s *State) awake() (facts []Event) {
+	for _, c := range s.open {
+		if c.wakes() && !s.time.Before(c.WakeAt) {
+			facts = append(facts, c.succeeds("the time has come: it is "+s.time.UTC().Format(time.RFC3339)))
+		}
+	}
+	return facts
+}
+
+// sleep suspends the run until the first of the waiting calls is over, if all others are, too.
+func (s *State) sleep() (a Await, sleeps bool) {
+	for _, c := range s.open {
+		switch {
+		case c.Phase == PhaseAnswered:
+		case !c.wakes():
+			return a, false
+		case !sleeps || c.WakeAt.Before(a.Until):
+			a, sleeps = Await{Status: StatusPaused, Until: c.WakeAt, Reason: waitsFor(c)}, true
+		}
+	}
+	return a, sleeps
 }
 
 // Dropped returns the open calls that the loop no longer needs; see [Loop].
@@ -256,6 +288,9 @@ func (m *Machine) drop(s *State) (facts []Event) {
 func waitsFor(c *call) string {
 	switch c.Phase {
 	case PhaseAwaitingInput:
+		if c.wakes() {
+			return c.ID + ": " + c.Reason
+		}
 		return fmt.Sprintf("%s asks: %s", c.ID, c.Reason)
 	case PhaseAwaitingClient:
 		return fmt.Sprintf("%s: the client is to run %s", c.ID, c.Tool)
@@ -294,6 +329,13 @@ func (m *Machine) classify(s *State, c *call, valid bool, d *Classified) {
 	case t.pure != nil:
 		d.Do, d.facts = CallReuse, &Record{t.pure.facts(s, c)}
 		return
+	case t.waiter != nil:
+		at, what, err := t.waiter.Until(d.Call.Args, s.time)
+		d.Do, d.facts = CallHand, &Record{[]Event{InputRequested{Call: c.ID, Question: what, WakeAt: at}}}
+		if err != nil {
+			d.Do, d.Why = CallRefuse, err.Error()
+		}
+		return
 	}
 	if t.info.Effect == Idempotent {
 		content := contentKey(c.Tool, d.Call.Args)
@@ -322,6 +364,9 @@ func (d Classified) Facts() []Event {
 		}
 		return []Event{ToolReused{Call: d.Call.ID, Tool: d.Call.Tool, Of: d.Of}}
 	case CallHand:
+		if d.facts != nil {
+			return d.facts.Events
+		}
 		if d.info.Client {
 			return []Event{ClientToolRequested{Call: d.Call.ID, Tool: d.Call.Tool, Args: d.Call.Args}}
 		}

@@ -43,6 +43,7 @@ type armed struct {
 	info   ToolInfo
 	schema *jsonschema.Schema
 	pure   *builtin
+	waiter Waiter // nil: it runs
 
 	agent *Agent // whose runs its calls are, if ask is set
 	ask   func(args json.RawMessage) (string, error)
@@ -303,6 +304,7 @@ func (m *Machine) add(t Tool, own bool) error {
 	if b, ok := t.(builtin); ok {
 		a.pure = &b
 	}
+	a.waiter, _ = t.(Waiter)
 	if d, ok := t.(Delegate); ok {
 		if err := m.delegate(d, a); err != nil {
 			return err

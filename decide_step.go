@@ -87,7 +87,7 @@ type Classified struct {
 	Approved bool
 
 	info  *ToolInfo // what the tool declares; never nil
-	facts *Record   // for Reuse of a pure tool: its answer
+	facts *Record   // for CallReuse of a pure tool and CallHand of a Waiter: what is recorded
 }
 
 // NotRun returns the event for a call that did not start because the run's time was used up.

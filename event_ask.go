@@ -57,6 +57,7 @@ type InputRequested struct {
 	Question string    `json:"question"`
 	Key      string    `json:"key,omitzero"` // the call runs again with the answer; see [AskPerson]
 	Expires  time.Time `json:"expires_at,omitzero"`
+	WakeAt   time.Time `json:"wake_at,omitzero"` // the call is over then without an answer; see [Waiter]
 }
 
 // InputGiven is the answer to an [InputRequested]; without a Call, it is a message that nobody

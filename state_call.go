@@ -31,6 +31,7 @@ type CallState struct {
 	Edited        json.RawMessage
 	By            string // who decided or answered
 	Expires       time.Time
+	WakeAt        time.Time         // when it is over without an answer; see [Waiter]
 	Requested     uint64            // seq of the latest request about it
 	Preconditions map[string]string // what its approver relied on
 	Changed       []string          // what changed under its last approval
@@ -139,6 +140,9 @@ var waiting = map[Phase]struct {
 
 // ready reports whether the machine may classify the call now.
 func (p Phase) ready() bool { return p == PhaseUndecided || p == PhaseLost || p == PhaseApproved }
+
+// wakes reports whether the call is one of a [Waiter] that waits.
+func (c *call) wakes() bool { return c.Phase == PhaseAwaitingInput && !c.WakeAt.IsZero() }
 
 // args are the arguments to run: the approver's, if edited.
 func (c *call) args() json.RawMessage {

@@ -343,6 +343,7 @@ func (s *State) applyAsk(event Event) {
 	case InputRequested:
 		if c := s.hold(e.Call, PhaseAwaitingInput); c != nil {
 			c.Reason, c.Expires, c.Requested, c.question, c.until = e.Question, e.Expires, s.seq, e.Key, c.Expires
+			c.WakeAt = e.WakeAt
 		} else {
 			s.question = &e
 		}

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
+	"time"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/redact"
@@ -179,6 +181,9 @@ func (d *driver) perform(at uint64, step pawl.Step) (done bool, err error) {
 		if d.requests.unattended() {
 			return false, r.failed
 		}
+		if d.dozes(step) {
+			return false, r.failed
+		}
 		return d.part()
 	case pawl.Finish:
 		v := step.Verdict
@@ -203,6 +208,26 @@ func (d *driver) perform(at uint64, step pawl.Step) (done bool, err error) {
 		return true, nil
 	}
 	return false, r.failed
+}
+
+// longestDoze is how long a run that waits for a time is kept by its process, which would only resume it.
+const longestDoze = time.Minute
+
+// dozes waits for the end of a short wait, or for a signal, and resumes the run. It reports false if the
+// wait is a long one, or the run is to be released.
+func (d *driver) dozes(step pawl.Await) bool {
+	r := &d.rec
+	waits := func(c pawl.CallState) bool { return c.Phase == pawl.PhaseAwaitingInput && c.WakeAt.Equal(step.Until) }
+	left := time.Until(step.Until)
+	if step.Status != pawl.StatusPaused || left > longestDoze || !slices.ContainsFunc(slices.Collect(r.state.Open()), waits) || r.flush() != nil {
+		return false
+	}
+	d.inbox.wait(left)
+	if _, suspend, _ := d.inbox.wanted(); suspend {
+		return false
+	}
+	r.resumed()
+	return true
 }
 
 // end makes the log durable and releases the run.

@@ -55,7 +55,11 @@ func (f *fold) act(entry pawl.Entry) (t told, is bool) {
 		if _, ok := f.state.Call(e.Call); !ok {
 			return t, false
 		}
-		put(e.Call, "", Phrase("asked a person: "+said(e.Question)))
+		if asks := "asked a person: "; e.WakeAt.IsZero() {
+			put(e.Call, "", Phrase(asks+said(e.Question)))
+		} else {
+			put(e.Call, "", Phrase("suspends the run: "+said(e.Question)))
+		}
 	case pawl.ClientToolRequested:
 		put(e.Call, "", "handed to the client, whose tool it is")
 	case pawl.MemoryStored:

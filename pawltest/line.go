@@ -242,6 +242,9 @@ func (l *line) ask(event pawl.Event) {
 		l.opt("by", e.By)
 	case pawl.InputRequested:
 		l.add("%s %q", e.Call, e.Question)
+		if !e.WakeAt.IsZero() {
+			l.add("wake_at=%s", e.WakeAt.Format(time.TimeOnly))
+		}
 	case pawl.InputGiven:
 		l.add("%s %q", e.Call, e.Text)
 		if e.After {

@@ -28,6 +28,9 @@ func (s *Spec) readTools() {
 			s.readRemote(w.A2A)
 		case w.Hosted != nil:
 			s.readHosted(w.Hosted)
+		case w.Wait != nil:
+			t := tool.Wait(&tool.WaitOptions{Max: w.Wait.Wait.Max, Signals: w.Wait.Wait.Signals})
+			s.add(entry{kind: ofCommand, name: "wait", at: w.Wait.at("wait"), tool: t}, nil)
 		case w.Builtin != nil:
 			s.readOwn(w.Builtin)
 		case w.Agent != nil:

@@ -17,6 +17,7 @@ type toolEntry struct {
 	MCP      *mcpItem      `json:"-"`
 	A2A      *a2aItem      `json:"-"`
 	Hosted   *hostedItem   `json:"-"`
+	Wait     *waitItem     `json:"-"`
 	Builtin  *builtinItem  `json:"-"`
 	Agent    *agentItem    `json:"-"`
 	Workflow *workflowItem `json:"-"`
@@ -52,6 +53,19 @@ type builtinItem struct {
 	Builtin  []string   `json:"builtin" such:"[ask_human]" about:"'ask_human', 'edit_file', 'fetch', 'list_files', 'read_file', 'read_more', 'run_command', 'search_files', 'write_file', and tools that the program [registers](tools.md#your-own-pawl)"`
 	Trust    pawl.Trust `json:"trust,omitempty" enum:"trusted,untrusted" usual:"untrusted for 'fetch' and 'read_more', else trusted" about:"trust in the results, for the [data-flow guard](governance.md#data-flow)"`
 	Approval *whenSpec  `json:"approval,omitempty" such:"{when: args.amount > 100}" about:"calls that a person must approve"`
+}
+
+type waitItem struct {
+	mark `def:"wait-tool" title:"the tool" about:"The tool 'wait', which [suspends the run](tools.md#waiting) until a time or a signal."`
+
+	Wait waitSpec `json:"wait" about:"bounds of a wait"`
+}
+
+type waitSpec struct {
+	mark `def:"wait" title:"wait" short:"true" about:"Bounds of a wait."`
+
+	Max     time.Duration `json:"max,omitempty" such:"72h" usual:"720h" about:"the longest wait"`
+	Signals []string      `json:"signals,omitempty" min:"1" such:"[payment]" about:"what may end a wait early: 'pawl answer', or an answer over HTTP"`
 }
 
 type hostedItem struct {

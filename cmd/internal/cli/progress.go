@@ -224,6 +224,9 @@ func callText(event pawl.Event) string {
 		}
 		return fmt.Sprintf("%s: denied by %s", e.Call, because(e.By, e.Reason))
 	case pawl.InputRequested:
+		if !e.WakeAt.IsZero() {
+			return fmt.Sprintf("%s: %s", e.Call, gist(e.Question))
+		}
 		return fmt.Sprintf("%s asks: %s", e.Call, gist(e.Question))
 	case pawl.InputGiven:
 		switch {
