@@ -41,8 +41,7 @@ func RunAs[T any](ctx context.Context, agent pawl.Agent, input string) (T, pawl.
 }
 
 // OutputOf returns the JSON Schema of T for pawl.Agent.Output, so that [Decode] reads the
-// answers of the agent's runs. It panics if T has no schema, and names the field; tool.SchemaOf
-// returns an error instead.
+// answers of the agent's runs. It panics if T has no schema, and names the field.
 //
 // The schema follows encoding/json: a field is required unless it is a pointer or tagged
 // omitempty or omitzero; the tag jsonschema:"…" describes a field to the model and

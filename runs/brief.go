@@ -27,7 +27,7 @@ func BriefOf(ctx context.Context, j pawl.Journal, h pawl.Head) (Brief, error) {
 	var err error
 	if h.Status == pawl.StatusRunning {
 		s = new(pawl.State)
-		for e, err := range entries(ctx, j, h.Run) {
+		for e, err := range Entries(ctx, j, h.Run) {
 			if err != nil {
 				return Brief{}, err
 			}

@@ -35,7 +35,7 @@ type Decision struct {
 func Decisions(ctx context.Context, j pawl.Journal, h pawl.Head) (all []Decision, err error) {
 	s := new(pawl.State)
 	edited := ""
-	for e, err := range entries(ctx, j, h.Run) {
+	for e, err := range Entries(ctx, j, h.Run) {
 		if err != nil {
 			return nil, err
 		}

@@ -170,12 +170,7 @@ func (f *Filter) selects(h pawl.Head) bool {
 	case kept != 0 && h.Status != kept, (f.Waiting || f.Status == pawl.StatusExpired) && !h.Status.Waiting():
 		return false
 	}
-	for name, value := range f.Query.Labels {
-		if has, ok := h.Labels[name]; !ok || has != value {
-			return false
-		}
-	}
-	return f.Skip == nil || !f.Skip(h)
+	return HasLabels(h, f.Query.Labels) && (f.Skip == nil || !f.Skip(h))
 }
 
 // SetStatus selects by the name of a status. The name waiting selects every status in which a

@@ -19,6 +19,32 @@ func Suspended(h pawl.Head) bool {
 	return (h.Status == pawl.StatusPaused || h.Status == pawl.StatusQueued || h.Status.Waiting()) && !Owned(h.Lease)
 }
 
+// Parked returns the runs that wait for somebody or are paused.
+func Parked(ctx context.Context, j pawl.Journal) (map[string]bool, error) {
+	parked := map[string]bool{}
+	for _, status := range []pawl.Status{
+		pawl.StatusPaused, pawl.StatusWaitingApproval, pawl.StatusWaitingInput, pawl.StatusWaitingClientTool, pawl.StatusWaitingDoubt,
+	} {
+		for h, err := range j.List(ctx, pawl.Query{Status: status}) {
+			if err != nil {
+				return nil, err
+			}
+			parked[h.Run] = true
+		}
+	}
+	return parked, nil
+}
+
+// HasLabels reports whether a run has all the labels that are wanted.
+func HasLabels(h pawl.Head, want map[string]string) bool {
+	for name, value := range want {
+		if has, ok := h.Labels[name]; !ok || has != value {
+			return false
+		}
+	}
+	return true
+}
+
 // Forward resumes the root of a run that got a signal, if the root is suspended, and returns
 // its head as it is then. If the signal is not fresh (see [Addressee].Fresh), a waiting run
 // stays as it is: resuming would repeat its requests and invalidate their tokens. It is not an

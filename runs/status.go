@@ -100,7 +100,7 @@ func report(ctx context.Context, j pawl.Journal, h pawl.Head, place explain.Plac
 			return explain.Report{}, err
 		}
 	}
-	r, err := explain.Of(entries(ctx, j, h.Run), o)
+	r, err := explain.Of(Entries(ctx, j, h.Run), o)
 	for _, p := range o.Waits {
 		if p.Run != h.Run {
 			r.Pending = append(r.Pending, redacted(p))
@@ -152,7 +152,7 @@ func LastReport(ctx context.Context, j pawl.Journal, run string, place explain.P
 		}
 	}
 	upTo := func(yield func(pawl.Entry, error) bool) {
-		for e, err := range entries(ctx, j, run) {
+		for e, err := range Entries(ctx, j, run) {
 			if !yield(e, err) || e.Seq == rest {
 				return
 			}
@@ -199,7 +199,7 @@ func (j shown) Read(ctx context.Context, run string, from uint64) iter.Seq2[pawl
 	}
 }
 
-// entries are a run's entries as they may be shown.
-func entries(ctx context.Context, j pawl.Journal, run string) iter.Seq2[pawl.Entry, error] {
+// Entries yields a run's entries as they may be shown: without what looks like a secret.
+func Entries(ctx context.Context, j pawl.Journal, run string) iter.Seq2[pawl.Entry, error] {
 	return engine.Entries(ctx, shown{j}, run, 1)
 }

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -30,27 +29,32 @@ const (
 // An a2aOp is an operation of the protocol.
 type a2aOp struct {
 	scope  Scope
-	in     any // a pointer to a zero value of the request
-	do     func(s *Server, x *exchange, agent string, in any) (any, error)
+	do     func(s *Server, x *exchange, agent string, params json.RawMessage) (any, error)
 	stream bool // do writes the answer
 }
 
 // a2aOps are the operations by their method of JSON-RPC.
 func a2aOps() map[string]a2aOp {
 	return map[string]a2aOp{
-		a2a.MethodSend:      {scope: Run, in: &a2a.Send{}, do: a2aDo((*Server).a2aSend)},
-		a2a.MethodStream:    {scope: Run, in: &a2a.Send{}, do: a2aDo((*Server).a2aStream), stream: true},
-		a2a.MethodGet:       {scope: Read, in: &a2a.ID{}, do: a2aDo((*Server).a2aGet)},
-		a2a.MethodList:      {scope: Read, in: &a2a.Query{}, do: a2aDo((*Server).a2aList)},
-		a2a.MethodCancel:    {scope: Run, in: &a2a.ID{}, do: a2aDo((*Server).a2aCancel)},
-		a2a.MethodSubscribe: {scope: Read, in: &a2a.ID{}, do: a2aDo((*Server).a2aSubscribe), stream: true},
-		a2a.MethodCard:      {scope: Read, in: &a2aNothing{}, do: a2aDo((*Server).a2aExtended)},
+		a2a.MethodSend:      {scope: Run, do: a2aDo((*Server).a2aSend)},
+		a2a.MethodStream:    {scope: Run, do: a2aDo((*Server).a2aStream), stream: true},
+		a2a.MethodGet:       {scope: Read, do: a2aDo((*Server).a2aGet)},
+		a2a.MethodList:      {scope: Read, do: a2aDo((*Server).a2aList)},
+		a2a.MethodCancel:    {scope: Run, do: a2aDo((*Server).a2aCancel)},
+		a2a.MethodSubscribe: {scope: Read, do: a2aDo((*Server).a2aSubscribe), stream: true},
+		a2a.MethodCard:      {scope: Read, do: a2aDo((*Server).a2aExtended)},
 	}
 }
 
-// a2aDo gives an operation the type of its request.
-func a2aDo[In any](do func(*Server, *exchange, string, *In) (any, error)) func(*Server, *exchange, string, any) (any, error) {
-	return func(s *Server, x *exchange, agent string, in any) (any, error) { return do(s, x, agent, in.(*In)) }
+// a2aDo reads the request of an operation.
+func a2aDo[In any](do func(*Server, *exchange, string, *In) (any, error)) func(*Server, *exchange, string, json.RawMessage) (any, error) {
+	return func(s *Server, x *exchange, agent string, params json.RawMessage) (any, error) {
+		in := new(In)
+		if err := a2aDecode(params, in); err != nil {
+			return nil, err
+		}
+		return do(s, x, agent, in)
+	}
 }
 
 // a2aNothing is a request that says no more than its tenant.
@@ -112,11 +116,7 @@ func (s *Server) a2aRPC(w http.ResponseWriter, r *http.Request) {
 		s.a2aRefuse(x, err)
 		return
 	}
-	if err := a2aDecode(in.Params, op.in); err != nil {
-		s.a2aRefuse(x, err)
-		return
-	}
-	s.a2aAnswer(x, in.Method, op, tenant.Tenant)
+	s.a2aAnswer(x, in, op, tenant.Tenant)
 }
 
 // a2aRequest reads a request of JSON-RPC and its id.
@@ -153,18 +153,10 @@ func a2aID(raw json.RawMessage) bool {
 }
 
 // a2aDecode reads the parameters of a request. Unknown ones are ignored, since later versions
-// of the protocol add some. As in ProtoJSON, names may be as in a2a.proto: task_id.
+// of the protocol add some.
 func a2aDecode(params json.RawMessage, to any) error {
 	if len(params) == 0 || string(params) == "null" {
 		params = json.RawMessage("{}")
-	}
-	if bytes.ContainsRune(params, '_') {
-		var v any
-		if err := wire.Unmarshal(params, &v); err == nil {
-			if raw, err := json.Marshal(camel(v)); err == nil {
-				params = raw
-			}
-		}
 	}
 	err := json.Unmarshal(params, to)
 	if err == nil {
@@ -177,45 +169,18 @@ func a2aDecode(params json.RawMessage, to any) error {
 	return e
 }
 
-// camel renames the fields of requests that are named as in a2a.proto. What clients may fill
-// with names of their own stays as it is.
-func camel(v any) any {
-	switch v := v.(type) {
-	case []any:
-		for i := range v {
-			v[i] = camel(v[i])
-		}
-	case map[string]any:
-		out := make(map[string]any, len(v))
-		for name, value := range v {
-			if name != "metadata" && name != "data" {
-				value = camel(value)
-			}
-			words := strings.Split(name, "_")
-			for i, word := range words[1:] {
-				if word != "" {
-					words[i+1] = strings.ToUpper(word[:1]) + word[1:]
-				}
-			}
-			out[strings.Join(words, "")] = value
-		}
-		return out
-	}
-	return v
-}
-
-// a2aAnswer does an operation, whose request is in op.in.
-func (s *Server) a2aAnswer(x *exchange, method string, op a2aOp, tenant string) {
+// a2aAnswer does an operation.
+func (s *Server) a2aAnswer(x *exchange, in a2a.Request, op a2aOp, tenant string) {
 	agent, err := s.a2aAgent(x, tenant)
 	if err == nil {
 		err = a2aVersion(x.Request)
 	}
 	if err == nil && !x.key.allows(op.scope) {
-		err = x.lacks(op.scope, method)
+		err = x.lacks(op.scope, in.Method)
 	}
 	var out any
 	if err == nil {
-		out, err = op.do(s, x, agent, op.in)
+		out, err = op.do(s, x, agent, in.Params)
 	}
 	switch {
 	case err != nil:

@@ -64,7 +64,7 @@ func (s *Server) a2aExtended(x *exchange, agent string, _ *a2aNothing) (any, err
 	if err != nil {
 		return nil, err
 	}
-	defer drop(w)
+	defer w.Drop()
 	var tools []a2a.Skill
 	for _, t := range w.Agent.Tools {
 		info := t.Info()

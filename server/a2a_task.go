@@ -221,11 +221,7 @@ func (s *Server) a2aRead(ctx context.Context, key *Key, run string) (*a2aTask, e
 	t := &a2aTask{}
 	for {
 		t.state = new(pawl.State)
-		for row, err := range s.journal.Read(ctx, run, 1) {
-			if err != nil {
-				return nil, err
-			}
-			e, err := pawl.DecodeEntry(redact.JSON(row.Data))
+		for e, err := range runs.Entries(ctx, s.journal, run) {
 			if err != nil {
 				return nil, err
 			}

@@ -11,13 +11,12 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
-	"github.com/pawl-run/pawl/explain"
 	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/server/client"
 )
 
 var aguiRoute = route{
-	method: http.MethodPost, path: "/v1/agents/{agent}/ag-ui", name: "aguiRun", summary: "Start or continue a conversation in the Agent User Interaction Protocol", scope: Run,
+	method: http.MethodPost, path: "/v1/ag-ui/{agent}", name: "aguiRun", summary: "Start or continue a conversation in the Agent User Interaction Protocol", scope: Run,
 	body: &client.AGUIInput{}, media: "text/event-stream", refuses: []int{404, 409, 422, 429}, do: (*Server).aguiPost,
 }
 
@@ -89,11 +88,11 @@ func (s *Server) aguiStart(x *exchange, in *client.AGUIInput, said client.AGUIMe
 		return "", err
 	}
 	w.Input, w.Thread = t.text, in.ThreadID
-	started, err := s.begin(x, w, runs.Limits{}, engine.StartOptions{Key: in.RunID, Files: t.files}, false)
+	h, err := s.launch(x, w, runs.Limits{}, engine.StartOptions{Key: in.RunID, Files: t.files}, false)
 	if err != nil {
 		return "", err
 	}
-	return started.(explain.Result).Run, nil
+	return h.ID(), nil
 }
 
 // aguiResolve sends what a request has for the calls that a run waits for.

@@ -316,7 +316,7 @@ func TestAguiPost(t *testing.T) {
 			Events   []struct{ Outcome aguiOutcome }
 			Messages []aguiSaid
 		}
-		must(t, json.Unmarshal(peer(t, web.URL+"/v1/agents/gated/ag-ui", "t", said), &r))
+		must(t, json.Unmarshal(peer(t, web.URL+"/v1/ag-ui/gated", "t", said), &r))
 		if r.Failed != "" {
 			t.Fatal(r.Failed)
 		}

@@ -107,11 +107,11 @@ func (s *Server) chatRun(x *exchange, agent string, talk conversation) (run stri
 		return "", 0, err
 	}
 	w.Input, w.Thread, o.Files = input, o.Thread, talk.last().files
-	started, err := s.begin(x, w, runs.Limits{}, o, false)
+	h, err := s.launch(x, w, runs.Limits{}, o, false)
 	if err != nil {
 		return "", 0, err
 	}
-	return started.(explain.Result).Run, 0, nil
+	return h.ID(), 0, nil
 }
 
 // chatted returns the run, with its handoffs, of the conversation that has a digest.

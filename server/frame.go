@@ -18,7 +18,6 @@ import (
 type frame struct {
 	seq    uint64 // of the entry; zero: a piece of a reply, which is not in the log
 	before uint64 // the seq of the next entry in the log; for an entry, its own
-	at     uint64 // of a piece: its model call
 	kind   string // the type of the event
 	child  bool   // a piece of a reply of a child run
 	ended  bool   // of the frame without text: the run has ended
@@ -74,7 +73,7 @@ func pieceFrame(run string, e pawl.Entry, before uint64) (frame, bool) {
 	if err != nil {
 		return frame{}, false
 	}
-	f := frame{before: before, at: e.At, kind: e.Type(), child: e.Run != run}
+	f := frame{before: before, kind: e.Type(), child: e.Run != run}
 	f.write(line)
 	return f, true
 }

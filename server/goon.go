@@ -13,7 +13,6 @@ import (
 	"github.com/pawl-run/pawl/internal/retry"
 	"github.com/pawl-run/pawl/internal/web"
 	"github.com/pawl-run/pawl/runs"
-	"github.com/pawl-run/pawl/runs/worker"
 	"github.com/pawl-run/pawl/server/client"
 	"github.com/pawl-run/pawl/workflow"
 )
@@ -22,17 +21,6 @@ import (
 func asks(a pawl.Agent) bool {
 	flow, ok := a.Loop.(*workflow.Loop)
 	return !ok || flow.Asked()
-}
-
-// starting begins a run of a work, or queues it.
-func starting(w worker.Work, o engine.StartOptions, queue bool) func(context.Context) (*engine.Handle, error) {
-	start := w.Engine.Start
-	if queue {
-		start = w.Engine.Queue
-	}
-	return func(ctx context.Context) (*engine.Handle, error) {
-		return start(ctx, w.Agent, w.Input, &o)
-	}
 }
 
 // asked runs begin as part of the trace that the client names, if any.
@@ -97,13 +85,6 @@ func (s *Server) resume(x *exchange) (any, error) {
 		return nil, err
 	}
 	return s.after(x, driven.ID(), driven) // which may be a fork
-}
-
-// drop ends work that no run was begun under.
-func drop(w worker.Work) {
-	if w.Done != nil {
-		w.Done()
-	}
 }
 
 // say sends a message. It resumes nothing.
@@ -195,7 +176,7 @@ func (s *Server) fork(x *exchange) (any, error) {
 	o := &engine.ForkOptions{Input: in.Input, Labels: runs.Relabelled(state, in.Labels), AllowSpent: limits == (runs.Limits{}),
 		AllowChange: change != (Change{}), By: x.by(in.By), Edit: in.Edit.Of()}
 	if o.Limits, err = w.Raise(state.Limits(), limits); err != nil {
-		drop(w)
+		w.Drop()
 		return nil, err
 	}
 	fork, err := s.worker.Drive(w, func(ctx context.Context) (*engine.Handle, error) {

@@ -113,7 +113,7 @@ func (s *Server) replay(x *exchange) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer drop(w)
+	defer w.Drop()
 	agent, err := w.Engine.AgentOf(x.Context(), w.Agent, h.Run)
 	if err != nil {
 		return nil, err

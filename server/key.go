@@ -11,6 +11,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/naming"
+	"github.com/pawl-run/pawl/runs"
 )
 
 // A Scope is a set of operations that a key allows.
@@ -56,14 +57,7 @@ func scopeList(all []Scope) string {
 }
 
 // sees reports whether the key may see a root run.
-func (k *Key) sees(root pawl.Head) bool {
-	for name, value := range k.Labels {
-		if has, ok := root.Labels[name]; !ok || has != value {
-			return false
-		}
-	}
-	return true
-}
+func (k *Key) sees(root pawl.Head) bool { return runs.HasLabels(root, k.Labels) }
 
 // grants refuses the labels of a request that no query could name, those without a value, and
 // those that differ from what the key gives.

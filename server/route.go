@@ -77,7 +77,7 @@ func routes() []route {
 		},
 		{
 			method: http.MethodGet, path: "/v1/runs/{run}/events", name: "events", summary: "Read a run's log in pages, or follow it as it goes", scope: Read,
-			query: []parameter{most, cursor, {"partial", "true: a stream also has the structured answer as it grows, as events answer.partial"}, {"children", "true: a stream also has the pieces of replies that child runs stream, as model.delta with their run and agent"}}, reply: client.Entries{}, media: "text/event-stream", refuses: []int{404, 422}, do: (*Server).events,
+			query: []parameter{most, cursor, {"children", "true: a stream also has the pieces of replies that child runs stream, as model.delta with their run and agent"}}, reply: client.Entries{}, media: "text/event-stream", refuses: []int{404, 422}, do: (*Server).events,
 		},
 		{
 			method: http.MethodGet, path: "/v1/runs/{run}/explain", name: "explain", summary: "Explain why a run stopped, what it did, what it cost and what to do next", scope: Read,

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -226,12 +227,12 @@ func (s *Server) start(x *exchange) (any, error) {
 	files := in.Files
 	if files == nil {
 		if files, err = attached(w); err != nil {
-			drop(w)
+			w.Drop()
 			return nil, err
 		}
 	}
 	if strings.TrimSpace(w.Input) == "" && len(files) == 0 && asks(w.Agent) {
-		drop(w)
+		w.Drop()
 		return nil, invalid("input is missing, and the agent has no default input")
 	}
 	if in.Thread != "" {
@@ -239,7 +240,7 @@ func (s *Server) start(x *exchange) (any, error) {
 	}
 	if !in.Queue {
 		if err := w.Engine.Ready(x.Context(), w.Agent, 0); err != nil {
-			drop(w)
+			w.Drop()
 			return nil, err
 		}
 	}
@@ -258,49 +259,45 @@ func attached(w worker.Work) (files []pawl.File, err error) {
 	return files, nil
 }
 
-// begin starts a run of a work with a client's limits and options, or queues it.
+// begin starts a run of a work with a client's limits and options, or queues it, and returns its result.
 func (s *Server) begin(x *exchange, w worker.Work, limits runs.Limits, o engine.StartOptions, queue bool) (any, error) {
-	begun := false
-	defer func() {
-		if !begun {
-			drop(w)
-		}
-	}()
-	over, err := w.Raise(w.Agent.Limits, limits)
+	h, err := s.launch(x, w, limits, o, queue)
 	if err != nil {
 		return nil, err
-	}
-	w.Agent.Limits = w.Agent.Limits.Merge(over)
-	labels := runs.Labels(w.Agent.Labels, o.Labels, x.key.Labels)
-	if o.Thread, err = s.thread(x, w.Thread); err != nil {
-		return nil, err
-	}
-	o.Labels, o.Key = labels, x.key.own(o.Key)
-	begin := starting(w, o, queue)
-	if queue {
-		if err := journals.CheckLane(labels); err != nil {
-			return nil, invalid(err.Error())
-		}
-		h, err := asked(x, begin)(x.Context())
-		if err != nil {
-			return nil, err
-		}
-		return s.begun(x, h)
-	}
-	begun = true
-	h, err := s.worker.Drive(w, asked(x, begin))
-	if err != nil {
-		return nil, err
-	}
-	return s.begun(x, h)
-}
-
-// begun returns the result of a run that was started, or found under its key.
-func (s *Server) begun(x *exchange, h *engine.Handle) (any, error) {
-	if h.Found() {
-		x.ResponseWriter.Header().Set(replayedHeader, "true")
 	}
 	return s.after(x, h.ID(), h)
+}
+
+// launch starts a run of a work, or queues it, or finds the one that was started under its key.
+func (s *Server) launch(x *exchange, w worker.Work, limits runs.Limits, o engine.StartOptions, queue bool) (h *engine.Handle, err error) {
+	over, err := w.Raise(w.Agent.Limits, limits)
+	if err == nil {
+		o.Thread, err = s.thread(x, w.Thread)
+	}
+	w.Agent.Limits = w.Agent.Limits.Merge(over)
+	o.Labels, o.Key = runs.Labels(w.Agent.Labels, o.Labels, x.key.Labels), x.key.own(o.Key)
+	start := w.Engine.Start
+	if queue {
+		start = w.Engine.Queue
+		if wrong := journals.CheckLane(o.Labels); err == nil && wrong != nil {
+			err = invalid(wrong.Error())
+		}
+	}
+	if err != nil {
+		w.Drop()
+		return nil, err
+	}
+	begin := asked(x, func(ctx context.Context) (*engine.Handle, error) { return start(ctx, w.Agent, w.Input, &o) })
+	if queue {
+		defer w.Drop()
+		h, err = begin(x.Context())
+	} else {
+		h, err = s.worker.Drive(w, begin)
+	}
+	if err == nil && h.Found() {
+		x.ResponseWriter.Header().Set(replayedHeader, "true")
+	}
+	return h, err
 }
 
 // replayedHeader says that the run already existed under the request's key. The status

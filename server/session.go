@@ -7,7 +7,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"net"
 	"net/http"
 	"slices"
 	"strconv"
@@ -15,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/pawl-run/pawl/internal/web"
 	"github.com/pawl-run/pawl/server/client"
 )
 
@@ -102,11 +102,9 @@ func (e *ended) has(value string) bool {
 // there must not log out this one's users.
 func (s *Server) cookie(r *http.Request, value string) *http.Cookie {
 	name, port := split(r.Host)
-	ip := net.ParseIP(strings.Trim(name, "[]"))
-	here := name == "localhost" || ip != nil && ip.IsLoopback()
 	c := &http.Cookie{ //nolint:gosec // a server on loopback has no TLS, and a browser would drop a cookie that demands it
 		Name: "pawl-" + cmp.Or(port, "session"), Value: value, Path: "/",
-		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: r.TLS != nil || s.options.Secure && !here,
+		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: r.TLS != nil || s.options.Secure && !web.Loopback(name),
 	}
 	if value == "" {
 		c.MaxAge = -1

@@ -23,10 +23,6 @@ func (s *Server) stream(x *exchange, run string) error {
 		return err
 	}
 	ctx := x.Request.Context()
-	answer, err := s.growing(ctx, x.Request, run, after)
-	if err != nil {
-		return err
-	}
 	children, err := truth(x.Request, "children")
 	if err != nil {
 		return err
@@ -47,13 +43,7 @@ func (s *Server) stream(x *exchange, run string) error {
 		if f.child && !children {
 			return false, nil
 		}
-		if err := out.add(f.text); err != nil {
-			return false, err
-		}
-		if part, ok := answer.add(f); ok {
-			return false, out.add(part.text)
-		}
-		return f.ended, nil
+		return f.ended, out.add(f.text)
 	})
 	return nil
 }

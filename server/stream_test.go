@@ -255,55 +255,6 @@ func TestStreamRedacts(t *testing.T) {
 	}
 }
 
-// TestStreamOfAGrowingAnswer holds that a reader who wants it gets the structured answer as it
-// grows, of a reply that it has from its beginning on, and of no other.
-func TestStreamOfAGrowingAnswer(t *testing.T) {
-	j := memory.New()
-	e := engine.New(j, &engine.Options{Backoff: func(int) time.Duration { return 0 }})
-	model := slow{make(chan string)}
-	schema := json.RawMessage(`{"type":"object","properties":{"vendor":{"type":"string"},"cents":{"type":"integer"}}}`)
-	_, err := e.Start(t.Context(), pawl.Agent{Name: "a", Model: model, Output: schema}, "go", &engine.StartOptions{ID: "r"})
-	must(t, err)
-	web := watchable(t, j, e)
-	if _, status, _ := follow(t, web.URL+"/r?partial=perhaps"); status != "418 I'm a teapot" {
-		t.Errorf("perhaps is answered with %s", status)
-	}
-	for _, query := range []string{"?partial=true", ""} {
-		events, _, _ := follow(t, web.URL+"/r"+query)
-		var parts []string
-		if query != "" {
-			heard := model.until("{} ")
-			calls := 0
-			for ev := range events {
-				switch {
-				case ev.kind == "answer.partial" && calls == 2:
-					parts = append(parts, ev.data)
-				case ev.kind == "model.called":
-					if calls++; calls == 2 {
-						for _, w := range []string{`{"vendor": `, `"Miller & `, `Sons ", "cents": 12`, `50 } `, "."} {
-							model.words <- w
-						}
-					}
-				case ev.kind == "model.delta" && calls == 1 && heard != nil:
-					heard()
-					heard = nil
-					model.words <- "!"
-				}
-			}
-			all := strings.Join(parts, "\n")
-			if want := `{"run":"r","at":4,"output":{"vendor":"Miller \u0026 Sons ","cents":1250}}`; len(parts) == 0 || parts[len(parts)-1] != want || strings.Contains(all, `"cents":12}`) {
-				t.Errorf("the answer grows as\n%s\nto end with\n%s", all, want)
-			}
-			continue
-		}
-		for ev := range events {
-			if ev.kind == "answer.partial" {
-				t.Errorf("a reader who did not ask gets %s", ev.data)
-			}
-		}
-	}
-}
-
 // TestStreamOfChildren holds that a reader who wants them gets the pieces of child runs, under
 // their run and agent and without secrets, and no other reader does.
 func TestStreamOfChildren(t *testing.T) {

@@ -34,7 +34,7 @@ func (s *Server) tools(x *exchange) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer drop(w)
+	defer w.Drop()
 	out := client.Tools{Tools: []client.Tool{}}
 	for _, t := range w.Agent.Tools {
 		info := t.Info()
@@ -71,11 +71,11 @@ func (s *Server) call(x *exchange) (any, error) {
 		return nil, err
 	}
 	if err := fits(w.Agent, tool, in.Args); err != nil {
-		drop(w)
+		w.Drop()
 		return nil, err
 	}
 	if w.Agent, err = runs.Calling(w.Agent, tool, runs.Person); err != nil {
-		drop(w)
+		w.Drop()
 		return nil, err
 	}
 	w.Input, w.Thread = string(in.Args), ""

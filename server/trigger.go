@@ -120,7 +120,7 @@ func (s *Server) fire(ctx context.Context, t *trigger, key, input string) (run s
 	if err != nil {
 		return "", false, err
 	}
-	defer drop(w)
+	defer w.Drop()
 	if input != "" {
 		w.Input = input
 	}

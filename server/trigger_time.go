@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/retry"
 	"github.com/pawl-run/pawl/internal/wire"
 )
 
@@ -20,16 +21,6 @@ const (
 	watchEvery = 2 * time.Second
 	mostFile   = 1 << 20 // bytes of a file that become an input
 )
-
-// sleep waits, and reports whether ctx goes on.
-func sleep(ctx context.Context, d time.Duration) bool {
-	select {
-	case <-time.After(d):
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
 
 // tick starts a run at each time of a schedule. The key has the time, so of several servers one
 // starts it.
@@ -41,7 +32,7 @@ func (s *Server) tick(ctx context.Context, t *trigger) {
 	for {
 		next := t.cron.Next(last)
 		for wait := time.Until(next); wait > 0; wait = time.Until(next) { // in short steps: the clock may be set, and the machine sleep
-			if !sleep(ctx, min(wait, 30*time.Second)) {
+			if !retry.Wait(ctx, min(wait, 30*time.Second)) {
 				return
 			}
 		}
@@ -56,7 +47,7 @@ func (s *Server) tick(ctx context.Context, t *trigger) {
 		}
 		at := next.UTC().Format(time.RFC3339)
 		for s.failed(ctx, t, at, fill(t.Input, map[string]any{"time": at})) && time.Now().Before(t.cron.Next(next)) {
-			if !sleep(ctx, fireAgain) {
+			if !retry.Wait(ctx, fireAgain) {
 				return
 			}
 		}
@@ -110,7 +101,7 @@ func (s *Server) watch(ctx context.Context, t *trigger) {
 				done[f.Name()] = is
 			}
 		}
-		if seen = now; !sleep(ctx, watchEvery) {
+		if seen = now; !retry.Wait(ctx, watchEvery) {
 			return
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/internal/redact"
 	"github.com/pawl-run/pawl/runs"
 )
@@ -104,13 +105,7 @@ func short(text string, most int) string {
 		}
 		return r
 	}, text)
-	if len(text) <= most {
-		return text
-	}
-	for most -= len("…"); !utf8.RuneStart(text[most]); {
-		most--
-	}
-	return text[:most] + "…"
+	return display.Clip(text, most-len("…"))
 }
 
 // about names where a run is.

@@ -110,16 +110,9 @@ func (s *sweeper) signalledSince(ctx context.Context, found map[string]bool) err
 	}
 	var parked map[string]bool
 	if s.read == 0 {
-		parked = map[string]bool{}
-		for _, status := range []pawl.Status{
-			pawl.StatusPaused, pawl.StatusWaitingApproval, pawl.StatusWaitingInput, pawl.StatusWaitingClientTool, pawl.StatusWaitingDoubt,
-		} {
-			for h, err := range s.journal.List(ctx, pawl.Query{Status: status}) {
-				if err != nil {
-					return err
-				}
-				parked[h.Run] = true
-			}
+		var err error
+		if parked, err = runs.Parked(ctx, s.journal); err != nil {
+			return err
 		}
 	}
 	for l, err := range mail.Signals(ctx, "", s.read) {

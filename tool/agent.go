@@ -36,9 +36,7 @@ func Agent(agent pawl.Agent, o *AgentOptions) pawl.Tool {
 	info.Name = cmp.Or(info.Name, agent.Name)
 	info.Description = cmp.Or(info.Description, agent.Description)
 	if info.Input == nil {
-		info.Input = json.RawMessage(`{"type":"object","properties":{"input":{"type":"string",` +
-			`"description":"What to do, with everything there is to know: nothing else of this conversation is seen."}},` +
-			`"required":["input"]}`)
+		info.Input = asked("What to do, with everything there is to know: nothing else of this conversation is seen.")
 	}
 	if info.Effect == 0 {
 		info.Effect = most(agent)
@@ -46,14 +44,13 @@ func Agent(agent pawl.Agent, o *AgentOptions) pawl.Tool {
 	if o.Remember {
 		info.Follows = info.Name
 		if o.Input == nil {
-			info.Input = json.RawMessage(`{"type":"object","properties":{"input":{"type":"string",` +
-				`"description":"What to do. Nothing else of this conversation is seen, but your earlier calls are remembered."}},"required":["input"]}`)
+			info.Input = asked("What to do. Nothing else of this conversation is seen, but your earlier calls are remembered.")
 		}
 	}
 	if o.Carry != "" {
 		info.Carry = o.Carry
 		if o.Input == nil {
-			info.Input = json.RawMessage(carried(o.Carry))
+			info.Input = carried(o.Carry)
 		}
 	}
 	return &delegate{declared: declare(info, nil), agent: agent, whole: o.Input != nil}
@@ -67,17 +64,22 @@ const (
 )
 
 // carried is the schema of the arguments of an agent that sees something of the conversation.
-func carried(carry string) string {
+func carried(carry string) json.RawMessage {
 	sees := map[string]string{
 		carryAll:     "This conversation is seen, up to your present reply.",
 		carrySummary: "The last message of the person and your summary are seen, and nothing else of this conversation.",
 		carryLast:    "The last message of the person is seen, and nothing else of this conversation.",
 	}[carry]
-	input := `"input":{"type":"string","description":"What to do. ` + sees + `"}`
 	if carry == carrySummary {
-		return `{"type":"object","properties":{` + input + `,"summary":{"type":"string","minLength":1,"description":"What is to be known of this conversation."}},"required":["input","summary"]}`
+		return json.RawMessage(`{"type":"object","properties":{"input":{"type":"string","description":"What to do. ` + sees +
+			`"},"summary":{"type":"string","minLength":1,"description":"What is to be known of this conversation."}},"required":["input","summary"]}`)
 	}
-	return `{"type":"object","properties":{` + input + `},"required":["input"]}`
+	return asked("What to do. " + sees)
+}
+
+// asked is the schema of an input with this description.
+func asked(description string) json.RawMessage {
+	return json.RawMessage(`{"type":"object","properties":{"input":{"type":"string","description":"` + description + `"}},"required":["input"]}`)
 }
 
 // AgentOptions configure a tool made of an agent. The zero value is valid.

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/retry"
 	"github.com/pawl-run/pawl/internal/web"
 )
 
@@ -131,11 +132,7 @@ func (o *Outbox) deliver(ctx context.Context, run string) (left int, err error) 
 		if end, ok := ctx.Deadline(); ok && next.After(end) {
 			return max(1, left), nil // the next try is after the deadline
 		}
-		timer := time.NewTimer(next.Sub(o.now()))
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
+		if !retry.Wait(ctx, next.Sub(o.now())) {
 			return max(1, left), nil
 		}
 	}

@@ -1,11 +1,9 @@
 package display
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -53,7 +51,7 @@ func render(head, tail string, total int64, sum []byte) string {
 	if head != "" && !strings.HasSuffix(head, "\n") {
 		b.WriteByte('\n')
 	}
-	fmt.Fprintf(&b, "… [%s left out; sha256 %s] …\n", count(left), hex.EncodeToString(sum))
+	fmt.Fprintf(&b, "… [%s left out; sha256 %s] …\n", Count(int(left), "byte"), hex.EncodeToString(sum))
 	b.WriteString(valid(tail))
 	return b.String()
 }
@@ -89,22 +87,6 @@ func beginAtBoundary(s string) string {
 		}
 	}
 	return s // not UTF-8 in any case
-}
-
-// count prints a number of bytes with commas, such as "1,048,576 bytes".
-func count(n int64) string {
-	if n == 1 {
-		return "1 byte"
-	}
-	digits := strconv.FormatInt(n, 10)
-	var b bytes.Buffer
-	for i, d := range digits {
-		if i > 0 && (len(digits)-i)%3 == 0 {
-			b.WriteByte(',')
-		}
-		b.WriteRune(d)
-	}
-	return b.String() + " bytes"
 }
 
 // After returns the text with what leads to it; empty: there is no text.

@@ -190,21 +190,13 @@ func (o Op) Flip() Op {
 // Holds reports whether the comparison holds for two values with the order c:
 // negative for less, zero for equal, positive for greater.
 func (o Op) Holds(c int) bool {
-	switch o {
-	case Eq:
-		return c == 0
-	case Ne:
-		return c != 0
-	case Lt:
-		return c < 0
-	case Le:
-		return c <= 0
-	case Gt:
-		return c > 0
-	case Ge:
-		return c >= 0
+	switch {
+	case c < 0:
+		return o == Lt || o == Le || o == Ne
+	case c > 0:
+		return o == Gt || o == Ge || o == Ne
 	}
-	return false
+	return o == Eq || o == Le || o == Ge
 }
 
 // All yields n and every node below it, parents first, left to right.

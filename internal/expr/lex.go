@@ -69,18 +69,14 @@ type lexer struct {
 
 // lex splits source into tokens, the last of which is the end.
 func lex(source string) ([]token, error) {
-	if !utf8.ValidString(source) {
-		good := 0
-		for good < len(source) {
-			r, size := utf8.DecodeRuneInString(source[good:])
-			if r == utf8.RuneError && size == 1 {
-				break
-			}
-			good += size
-		}
-		return nil, Errorf(utf8.RuneCountInString(source[:good])+1, "invalid UTF-8")
-	}
 	l := &lexer{src: []rune(source)}
+	for i, at := 0, 0; i < len(l.src); i++ {
+		r, size := utf8.DecodeRuneInString(source[at:])
+		if r == utf8.RuneError && size == 1 {
+			return nil, Errorf(i+1, "invalid UTF-8")
+		}
+		at += size
+	}
 	for {
 		for isBlank(l.peek(0)) {
 			l.pos++

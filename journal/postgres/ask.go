@@ -9,6 +9,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/pawl-run/pawl/internal/retry"
 )
 
 // A question is the statements of one call, which may be sent several times. again says
@@ -135,12 +137,5 @@ func state(err error) string {
 // pause waits before try n+1, longer each time, up to a second.
 func pause(ctx context.Context, n int) bool {
 	bound := min(time.Second, 20*time.Millisecond<<min(n, 10))
-	t := time.NewTimer(bound/2 + rand.N(bound/2)) //nolint:gosec // it spreads load and is no secret
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
+	return retry.Wait(ctx, bound/2+rand.N(bound/2)) //nolint:gosec // it spreads load and is no secret
 }

@@ -13,13 +13,7 @@ import (
 // Search is [Journal.List] for the runs in whose text each of the given words occurs or
 // begins a word, whatever its case.
 func (j *Journal) Search(ctx context.Context, words string, q pawl.Query) iter.Seq2[pawl.Head, error] {
-	return func(yield func(pawl.Head, error) bool) {
-		for h, err := range j.list(ctx, q, ascii(journals.Words(words))) {
-			if !yield(h, err) {
-				return
-			}
-		}
-	}
+	return j.list(ctx, q, ascii(journals.Words(words)))
 }
 
 const replaceText = `ON CONFLICT (run) DO UPDATE SET words = excluded.words`

@@ -12,13 +12,7 @@ import (
 // Search is [Journal.List] for the runs in whose text each of the given words occurs or
 // begins a word, whatever its case.
 func (j *Journal) Search(ctx context.Context, words string, q pawl.Query) iter.Seq2[pawl.Head, error] {
-	return func(yield func(pawl.Head, error) bool) {
-		for h, err := range j.list(ctx, q, journals.Words(words)) {
-			if !yield(h, err) {
-				return
-			}
-		}
-	}
+	return j.list(ctx, q, journals.Words(words))
 }
 
 // match is a full-text query for words and beginnings of words. Words have no quotes.

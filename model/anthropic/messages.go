@@ -25,6 +25,8 @@ var limits = provider.Limits{
 	ManySide: 2000,
 }
 
+const longestID = 64 // of a call
+
 type message struct {
 	Content []any  `json:"content"` // of type *part, or an unchanged block
 	Role    string `json:"role"`
@@ -63,7 +65,7 @@ type kind struct {
 // each for an earlier mark. So the prompt, the last message, and the marked
 // places of earlier and later requests get one.
 func (c *call) messages(head int) (list []message) {
-	without, ids := c.unpaired(), provider.CallIDs(c.Messages)
+	without, ids := c.unpaired(), provider.CallIDs(c.Messages, longestID, provider.Named)
 	var place []int // index in the list, by turn
 	for role, parts := range limits.Turns(c.Messages) {
 		if n := len(place); n > 0 {
@@ -135,7 +137,7 @@ func markLast(blocks []any, cached *kind) {
 }
 
 // said returns an assistant's turn, without some hosted calls. It must not end with thinking.
-func (c *call) said(parts []pawl.Part, without map[string]bool, ids map[string]string) (list []any) {
+func (c *call) said(parts []pawl.Part, without map[string]bool, ids provider.IDs) (list []any) {
 	end := 0
 	var cited *part
 	for _, p := range parts {
@@ -160,7 +162,7 @@ func (c *call) said(parts []pawl.Part, without map[string]bool, ids map[string]s
 				end = len(list)
 			}
 		case pawl.Call:
-			list = append(list, &part{Type: "tool_use", ID: id(ids, p.ID, p.Ref), Name: provider.Name(p.Tool), Input: provider.Object(p.Args)})
+			list = append(list, &part{Type: "tool_use", ID: ids.Of(p.ID, p.Ref), Name: provider.Name(p.Tool), Input: provider.Object(p.Args)})
 			end = len(list)
 		}
 	}
@@ -184,7 +186,7 @@ func (c *call) citation(p pawl.Citation) json.RawMessage {
 
 // asked returns a user's turn. Results must come first in the message that
 // answers calls.
-func asked(parts []pawl.Part, ids map[string]string) []any {
+func asked(parts []pawl.Part, ids provider.IDs) []any {
 	var results, rest []any
 	for _, p := range parts {
 		switch p := p.(type) {
@@ -204,8 +206,8 @@ func asked(parts []pawl.Part, ids map[string]string) []any {
 	return append(results, rest...)
 }
 
-func result(r pawl.ToolResult, ids map[string]string) *part {
-	b := &part{Type: "tool_result", ResultOf: id(ids, r.Call, r.Ref), Failed: r.Failed}
+func result(r pawl.ToolResult, ids provider.IDs) *part {
+	b := &part{Type: "tool_result", ResultOf: ids.Of(r.Call, r.Ref), Failed: r.Failed}
 	if s := r.Text(); strings.TrimSpace(s) != "" {
 		b.Content = append(b.Content, text(s))
 	}
@@ -223,10 +225,4 @@ func file(f pawl.File) *part {
 		p.Type, p.Title = "document", f.Name
 	}
 	return p
-}
-
-// id returns the id of a call, or of the call of a result.
-func id(ids map[string]string, own, ref string) string {
-	own = cmp.Or(own, ref)
-	return cmp.Or(ids[own], provider.Name(own))
 }

@@ -1,7 +1,6 @@
 package bedrock
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -30,6 +29,8 @@ var (
 	inference = []string{"stopSequences", "temperature", "topP"}
 	owned     = []string{"modelId", "messages", "system", "toolConfig", "inferenceConfig", "maxTokens", "max_tokens", "additionalModelRequestFields"}
 )
+
+const longestID = 64 // of a call
 
 // object is a JSON object.
 type object = map[string]any
@@ -145,7 +146,7 @@ type message struct {
 // messages returns the turns of the conversation. Claude takes four marks for the cache: after
 // the system prompt, the last message, and the marked places of earlier and later requests.
 func (m *converse) messages(r pawl.Request, recall bool, head int) []message {
-	list, ids := []message{}, provider.CallIDs(r.Messages)
+	list, ids := []message{}, provider.CallIDs(r.Messages, longestID, provider.Named)
 	var place []int // index in the list, by turn
 	documents := 0
 	for role, parts := range limits.Turns(r.Messages) {
@@ -186,7 +187,7 @@ func (m *converse) messages(r pawl.Request, recall bool, head int) []message {
 }
 
 // said returns an assistant's turn. It must not end with reasoning.
-func (m *converse) said(parts []pawl.Part, recall bool, ids map[string]string) (list []any) {
+func (m *converse) said(parts []pawl.Part, recall bool, ids provider.IDs) (list []any) {
 	end := 0
 	for _, p := range parts {
 		switch p := p.(type) {
@@ -200,21 +201,15 @@ func (m *converse) said(parts []pawl.Part, recall bool, ids map[string]string) (
 				list = append(list, p.Opaque)
 			}
 		case pawl.Call:
-			list = append(list, object{"toolUse": object{"toolUseId": id(ids, p.ID, p.Ref), "name": provider.Name(p.Tool), "input": provider.Object(p.Args)}})
+			list = append(list, object{"toolUse": object{"toolUseId": ids.Of(p.ID, p.Ref), "name": provider.Name(p.Tool), "input": provider.Object(p.Args)}})
 			end = len(list)
 		}
 	}
 	return list[:end]
 }
 
-// id returns the id of a call, or of the call of a result.
-func id(ids map[string]string, own, ref string) string {
-	own = cmp.Or(own, ref)
-	return cmp.Or(ids[own], provider.Name(own))
-}
-
 // asked returns a user's turn. A document needs a text beside it.
-func (m *converse) asked(parts []pawl.Part, documents *int, ids map[string]string) []any {
+func (m *converse) asked(parts []pawl.Part, documents *int, ids provider.IDs) []any {
 	var results, rest []any
 	lone := false
 	for _, p := range parts {
@@ -243,7 +238,7 @@ func (m *converse) asked(parts []pawl.Part, documents *int, ids map[string]strin
 	return append(results, rest...)
 }
 
-func (m *converse) result(r pawl.ToolResult, ids map[string]string) any {
+func (m *converse) result(r pawl.ToolResult, ids provider.IDs) any {
 	text := r.Text()
 	if strings.TrimSpace(text) == "" {
 		text = provider.Empty
@@ -252,7 +247,7 @@ func (m *converse) result(r pawl.ToolResult, ids map[string]string) any {
 	for _, img := range r.Images {
 		content = append(content, picture(img))
 	}
-	block := object{"toolUseId": id(ids, r.Call, r.Ref), "content": content}
+	block := object{"toolUseId": ids.Of(r.Call, r.Ref), "content": content}
 	if r.Failed && (m.server.Known || nova(m.server.Name)) { // others refuse it
 		block["status"] = "error"
 	}

@@ -116,7 +116,7 @@ func (a *asking) messages() []message {
 	if system := a.system("response_format"); system != "" {
 		list = append(list, message{Role: "system", Content: system})
 	}
-	ids := callIDs(a.r.Messages, longestID)
+	ids := provider.CallIDs(a.r.Messages, longestID, anyID)
 	for role, parts := range a.limits(true).Turns(a.r.Messages) {
 		if role == pawl.RoleAssistant {
 			if msg := a.assistant(parts, ids); msg.Content != nil || msg.Calls != nil {
@@ -131,7 +131,7 @@ func (a *asking) messages() []message {
 
 // assistant is the model's turn. Some servers refuse the results of calls without what they
 // sent with them. Without calls nothing goes back but the text.
-func (a *asking) assistant(parts []pawl.Part, ids map[string]string) message {
+func (a *asking) assistant(parts []pawl.Part, ids provider.IDs) message {
 	msg := message{Role: "assistant"}
 	var text strings.Builder
 	var next map[string]json.RawMessage // fields of the next call
@@ -153,7 +153,7 @@ func (a *asking) assistant(parts []pawl.Part, ids map[string]string) message {
 			}
 		case pawl.Call:
 			call := map[string]any{
-				"id": ids[cmp.Or(part.ID, part.Ref)], "type": "function",
+				"id": ids.Of(part.ID, part.Ref), "type": "function",
 				"function": function{Name: provider.Name(part.Tool), Arguments: string(provider.Object(part.Args))},
 			}
 			for name, value := range next {
@@ -172,13 +172,13 @@ func (a *asking) assistant(parts []pawl.Part, ids map[string]string) message {
 }
 
 // user is a user's turn: each result, and then one message.
-func user(parts []pawl.Part, ids map[string]string) []message {
+func user(parts []pawl.Part, ids provider.IDs) []message {
 	var list []message
 	var pictures, rest []content
 	for _, part := range parts {
 		switch part := part.(type) {
 		case pawl.ToolResult:
-			list = append(list, message{Role: "tool", CallID: answered(part, ids), Content: resultText(part)})
+			list = append(list, message{Role: "tool", CallID: ids.Of(part.Call, part.Ref), Content: resultText(part)})
 			if len(part.Images) > 0 {
 				pictures = append(pictures, content{Type: "text", Text: "Images of the result of " + part.Tool + ":"})
 			}

@@ -175,28 +175,15 @@ func (a *asking) refusedField(f fault) string {
 
 // mentioned returns the place of a name in a message, as a word or in quotes; -1: nowhere.
 func mentioned(message, name string, quoted bool) int {
-	for from := 0; ; {
-		i := strings.Index(message[from:], name)
-		if i < 0 {
-			return -1
-		}
-		i += from
-		before, after := byte(' '), byte(' ')
-		if i > 0 {
-			before = message[i-1]
-		}
-		if end := i + len(name); end < len(message) {
-			after = message[end]
-		}
-		if quotes := before == after && strings.IndexByte("'\"`", before) >= 0; quotes || !quoted && !partOfName(before) && !partOfName(after) {
-			return i
-		}
-		from = i + 1
+	name = regexp.QuoteMeta(name)
+	form := `'` + name + `'|"` + name + `"|` + "`" + name + "`"
+	if !quoted {
+		form = `\b` + name + `\b`
 	}
-}
-
-func partOfName(c byte) bool {
-	return c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
+	if at := regexp.MustCompile(form).FindStringIndex(message); at != nil {
+		return at[0]
+	}
+	return -1
 }
 
 // instead returns what to send in the place of a refused field.

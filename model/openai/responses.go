@@ -139,7 +139,7 @@ var hostedKinds = map[string]string{provider.WebSearch: "web_search", provider.C
 
 // input is the conversation as items.
 func (a *asking) input() []any {
-	ids, seen := callIDs(a.r.Messages, longestCallID), map[string]bool{}
+	ids, seen := provider.CallIDs(a.r.Messages, longestCallID, anyID), map[string]bool{}
 	list := []any{}
 	a.recalls = false
 	for role, parts := range a.limits(false).Turns(a.r.Messages) {
@@ -155,7 +155,7 @@ func (a *asking) input() []any {
 // said is an assistant's turn. Reasoning waits for what it led to, which the API
 // demands right behind it. The ids of that are left out: with one, the API would
 // want the reasoning that came before it, whatever has become of that.
-func (a *asking) said(parts []pawl.Part, ids map[string]string, seen map[string]bool) (list []any) {
+func (a *asking) said(parts []pawl.Part, ids provider.IDs, seen map[string]bool) (list []any) {
 	var thoughts []any
 	var text *item // the last one of text
 	phase := ""
@@ -192,7 +192,7 @@ func (a *asking) said(parts []pawl.Part, ids map[string]string, seen map[string]
 				a.recalls = true
 			}
 		case pawl.Call:
-			add(&item{Type: "function_call", CallID: ids[cmp.Or(part.ID, part.Ref)], Name: provider.Name(part.Tool), Arguments: string(provider.Object(part.Args))})
+			add(&item{Type: "function_call", CallID: ids.Of(part.ID, part.Ref), Name: provider.Name(part.Tool), Arguments: string(provider.Object(part.Args))})
 		}
 	}
 	return list
@@ -222,13 +222,13 @@ func (k opaquePart) hosted() bool { return hostedTools[k.Type] != "" }
 var hostedTools = map[string]string{"web_search_call": provider.WebSearch, "code_interpreter_call": provider.CodeExecution}
 
 // asked is a user's turn: results, and then one message.
-func asked(parts []pawl.Part, ids map[string]string) []any {
+func asked(parts []pawl.Part, ids provider.IDs) []any {
 	var list []any
 	var rest []content
 	for _, part := range parts {
 		switch part := part.(type) {
 		case pawl.ToolResult:
-			it := item{Type: "function_call_output", CallID: answered(part, ids), Output: resultText(part)}
+			it := item{Type: "function_call_output", CallID: ids.Of(part.Call, part.Ref), Output: resultText(part)}
 			if len(part.Images) > 0 {
 				output := []content{{Type: "input_text", Text: resultText(part)}}
 				for _, i := range part.Images {

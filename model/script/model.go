@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/internal/retry"
 )
 
@@ -261,7 +262,7 @@ func (p *reply) at(turn int, model string) pawl.Reply {
 func (p *reply) stream(ctx context.Context, r pawl.Request, whole pawl.Reply, turn int, yield func(pawl.Chunk, error) bool) {
 	if p.expect != "" {
 		if got := lastUser(r.Messages); !strings.Contains(got, p.expect) {
-			yield(pawl.Chunk{}, invalid("turn %d expects the last user message to contain %q; it says %q", turn, p.expect, clip(got)))
+			yield(pawl.Chunk{}, invalid("turn %d expects the last user message to contain %q; it says %q", turn, p.expect, display.Clip(got, 500)))
 			return
 		}
 	}
@@ -335,14 +336,6 @@ func lastUser(msgs []pawl.Message) string {
 		return strings.Join(texts, "\n")
 	}
 	return ""
-}
-
-func clip(s string) string {
-	const most = 500
-	if r := []rune(s); len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return s
 }
 
 func invalid(format string, a ...any) error {

@@ -26,7 +26,7 @@ func (w *Worker) resume(ctx context.Context, h pawl.Head, ahead int, limits runs
 	}
 	o.Upgrade, o.AllowSpent = work.Upgrade, limits == (runs.Limits{}) // the host may lower limits that nobody changed
 	if o.Limits, err = work.Raise(state.Limits(), limits); err != nil {
-		work.drop()
+		work.Drop()
 		return nil, err
 	}
 	return w.Drive(work, func(ctx context.Context) (*engine.Handle, error) {
@@ -48,7 +48,7 @@ func (w *Worker) again(ctx context.Context, h pawl.Head, ahead int, o *engine.Re
 	}
 	if err == nil && ahead >= 0 {
 		if err = work.Engine.Ready(ctx, work.Agent, ahead); err != nil {
-			work.drop()
+			work.Drop()
 		}
 	}
 	return state, work, err

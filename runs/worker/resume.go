@@ -125,7 +125,7 @@ func (s *sweeper) still(ctx context.Context, h pawl.Head, why reason) (root pawl
 	if err == nil && root.Run != now.Run {
 		now, err = runs.Head(ctx, s.journal, h.Run)
 	}
-	if err != nil || !slices.Contains(s.agents, root.Agent) || !labelled(root, s.worker.options.Labels) {
+	if err != nil || !slices.Contains(s.agents, root.Agent) || !runs.HasLabels(root, s.worker.options.Labels) {
 		return root, false, err
 	}
 	parked := runs.Suspended(root)
@@ -140,14 +140,4 @@ func (s *sweeper) still(ctx context.Context, h pawl.Head, why reason) (root pawl
 		ok, err = engine.Signalled(ctx, s.journal, root.Run)
 	}
 	return root, ok, err
-}
-
-// labelled reports whether a run has labels.
-func labelled(h pawl.Head, labels map[string]string) bool {
-	for name, value := range labels {
-		if has, ok := h.Labels[name]; !ok || has != value {
-			return false
-		}
-	}
-	return true
 }

@@ -287,17 +287,11 @@ type unread struct {
 // signals that nobody has read. The sender of a signal has until the next look to
 // resume the run itself, as pawl approve does.
 func (s *sweeper) listen(ctx context.Context, now time.Time) error {
-	waits := map[string]bool{} // before the first look signals came to runs that have long ended
-	if !s.caught {
-		for _, status := range []pawl.Status{
-			pawl.StatusPaused, pawl.StatusWaitingApproval, pawl.StatusWaitingInput, pawl.StatusWaitingClientTool, pawl.StatusWaitingDoubt,
-		} {
-			for h, err := range s.journal.List(ctx, pawl.Query{Status: status}) {
-				if err != nil {
-					return err
-				}
-				waits[h.Run] = true
-			}
+	var parked map[string]bool
+	if !s.caught { // before the first look signals came to runs that have long ended
+		var err error
+		if parked, err = runs.Parked(ctx, s.journal); err != nil {
+			return err
 		}
 	}
 	for l, err := range s.mail.Signals(ctx, "", s.read) {
@@ -305,7 +299,7 @@ func (s *sweeper) listen(ctx context.Context, now time.Time) error {
 			return err
 		}
 		s.read = l.ID
-		if _, known := s.signals[l.Run]; !known && l.Kind != pawl.SignalDelivery && l.Kind != pawl.SignalNote && (s.caught || waits[l.Run]) {
+		if _, known := s.signals[l.Run]; !known && l.Kind != pawl.SignalDelivery && l.Kind != pawl.SignalNote && (s.caught || parked[l.Run]) {
 			s.signals[l.Run] = unread{now, now.Add(s.every / 2)}
 		}
 	}
@@ -314,15 +308,11 @@ func (s *sweeper) listen(ctx context.Context, now time.Time) error {
 		if now.Before(at.next) {
 			continue
 		}
-		h := pawl.Head{Run: run}
-		for found, err := range s.journal.List(ctx, pawl.Query{Run: run}) {
-			if err != nil {
-				return err
-			}
-			if found.Run == run {
-				h = found
-			}
+		h, err := runs.Head(ctx, s.journal, run)
+		if err != nil && !errors.Is(err, pawl.ErrUnknownRun) {
+			return err
 		}
+		h.Run = run
 		switch s.resume(ctx, h, hasSignal); {
 		case s.driven: // its owner may stop before it reads the signal; looking ever more rarely costs little
 			s.signals[run] = unread{at.since, now.Add(now.Sub(at.since))}

@@ -50,8 +50,8 @@ type Work struct {
 	Done func()
 }
 
-// drop is for work that nothing came of.
-func (w Work) drop() {
+// Drop calls Done, for work under which no run was begun.
+func (w Work) Drop() {
 	if w.Done != nil {
 		w.Done()
 	}
@@ -224,12 +224,12 @@ func (w *Worker) Drive(work Work, begin func(ctx context.Context) (*engine.Handl
 	w.mu.Lock()
 	if w.draining {
 		w.mu.Unlock()
-		work.drop()
+		work.Drop()
 		return nil, ErrClosed
 	}
 	if most := w.options.Slots; most > 0 && w.busy >= most {
 		w.mu.Unlock()
-		work.drop()
+		work.Drop()
 		return nil, &engine.BusyError{Max: most}
 	}
 	w.busy++
@@ -237,7 +237,7 @@ func (w *Worker) Drive(work Work, begin func(ctx context.Context) (*engine.Handl
 	w.mu.Unlock()
 	h, err := begin(w.life)
 	if err != nil {
-		work.drop()
+		work.Drop()
 		w.idle()
 		if w.life.Err() != nil {
 			return nil, ErrClosed
@@ -259,13 +259,13 @@ func (w *Worker) watch(work Work, h *engine.Handle, twice bool) {
 	defer w.idle()
 	<-h.Done()
 	if twice { // the first driver watches it
-		work.drop()
+		work.Drop()
 		return
 	}
 	for leg := h; leg != nil; {
 		leg = w.rest(leg, work.Engine)
 	}
-	work.drop()
+	work.Drop()
 }
 
 // rest waits until a run is released, and returns the next leg, which the same engine drives;

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/retry"
 	"github.com/pawl-run/pawl/internal/web"
 )
 
@@ -75,7 +76,7 @@ func (c *Client) do(ctx context.Context, k *call, out any) error {
 		if err == nil || !k.again || n == tries-1 || !passing(err) || after > mostDelay || ctx.Err() != nil {
 			return err
 		}
-		if sleep(ctx, max(after, jitter(firstDelay, mostDelay, n))) != nil {
+		if !retry.Wait(ctx, max(after, jitter(firstDelay, mostDelay, n))) {
 			return err
 		}
 	}

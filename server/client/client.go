@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -80,14 +81,9 @@ func New(address, token string, o *Options) (*Client, error) {
 	if o != nil {
 		c.options = *o
 	}
-	for _, d := range []struct {
-		value *time.Duration
-		right time.Duration
-	}{{&c.options.Timeout, defaultTimeout}, {&c.options.Idle, defaultIdle}, {&c.options.Patience, defaultPatience}} {
-		if *d.value == 0 {
-			*d.value = d.right
-		}
-	}
+	c.options.Timeout = cmp.Or(c.options.Timeout, defaultTimeout)
+	c.options.Idle = cmp.Or(c.options.Idle, defaultIdle)
+	c.options.Patience = cmp.Or(c.options.Patience, defaultPatience)
 	if strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return nil, errors.New("the token has invalid characters, such as white space; give it exactly as generated")
 	}

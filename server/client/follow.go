@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/retry"
 )
 
 // Follow yields a run's log after entry after (zero: from the first), existing entries and
@@ -181,8 +182,8 @@ func (f *follower) follow(ctx context.Context, yield func(pawl.Entry, error) boo
 		case time.Since(since) > f.c.options.Patience:
 			return fmt.Errorf("following run %s failed: %w", f.run, err)
 		}
-		if err := sleep(ctx, jitter(f.pause, max(f.pause, mostDelay), n)); err != nil {
-			return err
+		if !retry.Wait(ctx, jitter(f.pause, max(f.pause, mostDelay), n)) {
+			return context.Cause(ctx)
 		}
 		n++
 	}

@@ -1,7 +1,6 @@
 package client
 
 import (
-	"context"
 	"math/rand/v2"
 	"time"
 )
@@ -12,16 +11,4 @@ import (
 func jitter(first, most time.Duration, n int) time.Duration {
 	d := min(most, first<<min(n, 16))
 	return d/4 + rand.N(d-d/4+1) //nolint:gosec // nobody gains from guessing it
-}
-
-// sleep waits for d, unless ctx ends.
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }

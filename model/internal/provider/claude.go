@@ -1,7 +1,6 @@
 package provider
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"strings"
@@ -58,29 +57,6 @@ func thinkingBudget(effort string, limit int) int {
 		return 0
 	}
 	return max(budget, fewest)
-}
-
-// CallIDs returns the ids by which the calls of a conversation go to a model of Anthropic, by
-// the run's. They are the provider's own, because the model may be bound to all that
-// stood before its thinking. One that is not valid, or occurs again, is the run's instead.
-func CallIDs(msgs []pawl.Message) map[string]string {
-	ids, taken := map[string]string{}, map[string]bool{}
-	for _, msg := range msgs {
-		for _, part := range msg.Parts {
-			c, ok := part.(pawl.Call)
-			if !ok {
-				continue
-			}
-			want := c.Ref
-			if Name(want) != want {
-				want = ""
-			}
-			if key := cmp.Or(c.ID, c.Ref); ids[key] == "" {
-				ids[key] = UniqueID(want, Name(key), longestName, taken)
-			}
-		}
-	}
-	return ids
 }
 
 // TypeOf returns the type of an object that options may have set; empty: it is none, or has none.

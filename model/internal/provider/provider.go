@@ -6,6 +6,7 @@ package provider
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -14,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/internal/wire"
 )
 
@@ -47,16 +49,7 @@ func Drain(rc io.ReadCloser) {
 
 // Clip shortens untrusted text for use in an error, to one line of valid UTF-8.
 func Clip(s string) string {
-	const most = 500
-	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "\uFFFD")), " ")
-	if len(s) <= most {
-		return s
-	}
-	n := most
-	for !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n] + "…"
+	return display.Clip(strings.Join(strings.Fields(strings.ToValidUTF8(s, "\uFFFD")), " "), 500)
 }
 
 // Args returns a model's text of arguments as JSON: an empty text is no
@@ -99,6 +92,9 @@ func Silent(limit int) string {
 // The most letters that all providers take in the name of a tool.
 const longestName = 64
 
+// Named reports whether a text is a name that every provider takes; see [Name].
+func Named(s string) bool { return Name(s) == s }
+
 // Name is a name of a tool that every provider takes: of letters, digits, _ and
 // -, and not too long. A model may call a tool of any name; that call stands in
 // the conversation from then on, and a request with a name that breaks the rules
@@ -125,15 +121,37 @@ func Repair(b []byte) (fixed []byte, broken bool) {
 	return bytes.ToValidUTF8(b, []byte("\uFFFD")), true
 }
 
-// UniqueID is want, or want with as many _ behind it as make it one that is not
-// taken; it takes it. An id that is empty or longer than most bytes is own instead.
-func UniqueID(want, own string, most int, taken map[string]bool) string {
-	if want == "" || len(want) > most || taken[want] {
-		want = own
+// IDs are the ids by which the calls of a conversation go to a server, by the run's.
+type IDs map[string]string
+
+// CallIDs returns the ids of calls: the provider's own, because a model may be bound to all that
+// stood before its thinking, and some servers accept no others. One that is empty, longer than
+// most bytes, not valid or occurs again is the run's instead, with as many _ behind it as make
+// it unique.
+func CallIDs(msgs []pawl.Message, most int, valid func(id string) bool) IDs {
+	ids, taken := IDs{}, map[string]bool{}
+	for _, msg := range msgs {
+		for _, part := range msg.Parts {
+			c, ok := part.(pawl.Call)
+			own := cmp.Or(c.ID, c.Ref)
+			if !ok || ids[own] != "" {
+				continue
+			}
+			want := c.Ref
+			if want == "" || len(want) > most || taken[want] || !valid(want) {
+				want = Name(own)
+			}
+			for taken[want] {
+				want += "_"
+			}
+			taken[want], ids[own] = true, want
+		}
 	}
-	for taken[want] {
-		want += "_"
-	}
-	taken[want] = true
-	return want
+	return ids
+}
+
+// Of returns the id of a call, or of the call of a result.
+func (ids IDs) Of(own, ref string) string {
+	own = cmp.Or(own, ref)
+	return cmp.Or(ids[own], Name(own))
 }
