@@ -121,15 +121,7 @@ func MakeOr(at At, terms ...Node) Node {
 	if len(terms) == 1 {
 		return terms[0]
 	}
-	var flat []Node
-	for _, n := range terms {
-		if or, ok := n.(*Or); ok {
-			flat = append(flat, or.Terms...)
-		} else {
-			flat = append(flat, n)
-		}
-	}
-	return &Or{At: at, Terms: flat}
+	return &Or{At: at, Terms: flattened[*Or](terms)}
 }
 
 // MakeAnd joins terms with &&, as [MakeOr] does with ||.
@@ -137,15 +129,19 @@ func MakeAnd(at At, terms ...Node) Node {
 	if len(terms) == 1 {
 		return terms[0]
 	}
-	var flat []Node
+	return &And{At: at, Terms: flattened[*And](terms)}
+}
+
+// flattened returns terms with those of a type replaced by theirs.
+func flattened[T Node](terms []Node) (flat []Node) {
 	for _, n := range terms {
-		if and, ok := n.(*And); ok {
-			flat = append(flat, and.Terms...)
+		if _, same := n.(T); same {
+			flat = append(flat, children(n)...)
 		} else {
 			flat = append(flat, n)
 		}
 	}
-	return &And{At: at, Terms: flat}
+	return flat
 }
 
 // Op is a comparison.

@@ -172,8 +172,7 @@ func (c *call) said(parts []pawl.Part, without map[string]bool, ids provider.IDs
 // citation returns a citation as the API takes it back, without the field that it only sends;
 // nil: the model does not know it.
 func (c *call) citation(p pawl.Citation) json.RawMessage {
-	_, refused := c.lessons.Of("citations")
-	if refused || p.Model != c.server.Full || !provider.Opaque(p.Opaque) {
+	if c.refused("citations") || p.Model != c.server.Full || !provider.Opaque(p.Opaque) {
 		return nil
 	}
 	fields, err := provider.Fields(p.Opaque)

@@ -162,11 +162,10 @@ func forThinking(e *pawl.ModelError) bool {
 // mark is the mark for the cache behind the first bytes of a prompt; nil: there is none. A token
 // has at least one byte, so a prompt with fewer bytes than the fewest tokens is too short.
 func (c *call) mark(bytes int) *kind {
-	_, refused := c.lessons.Of("cache_control")
-	if c.Sampling.Cache == "off" || refused || bytes < c.server.Traits.CacheFrom {
+	if c.Sampling.Cache == "off" || c.refused("cache_control") || bytes < c.server.Traits.CacheFrom {
 		return nil
 	}
-	if _, short := c.lessons.Of("cache_control.ttl"); c.Long && !short && (c.server.Traits.CacheFor != "" || !c.server.Known) {
+	if c.Long && !c.refused("cache_control.ttl") && (c.server.Traits.CacheFor != "" || !c.server.Known) {
 		return &kind{"ephemeral", cmp.Or(c.server.Traits.CacheFor, "1h")}
 	}
 	return &kind{Type: "ephemeral"}

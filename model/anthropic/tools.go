@@ -42,14 +42,14 @@ func (c *call) tools(infos []pawl.ToolInfo) []tool {
 // nobody has offered the model to run code.
 func (c *call) hosted(info pawl.ToolInfo) tool {
 	t := tool{Name: info.Name, Type: c.server.Traits.Hosted[info.Name]}
-	if _, refused := c.lessons.Of(t.Type); refused || t.Type == "" {
+	if c.refused(t.Type) || t.Type == "" {
 		t.Type = map[string]string{provider.WebSearch: oldSearch, provider.CodeExecution: oldCode}[info.Name]
 	}
 	if info.Name != provider.WebSearch {
 		return t
 	}
 	t.Uses = info.MaxCalls
-	if _, refused := c.lessons.Of("allowed_callers"); !refused && t.Type != oldSearch {
+	if !c.refused("allowed_callers") && t.Type != oldSearch {
 		t.Callers = []string{"direct"}
 	}
 	return t

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/retry"
+	"github.com/pawl-run/pawl/internal/web"
 )
 
 // Follow yields a run's log after entry after (zero: from the first), existing entries and
@@ -25,7 +27,7 @@ import (
 // Patience. When ctx ends, the stream ends at once with the context's cause as its error.
 // What a slow reader has not taken stays in the server's log.
 func (c *Client) Follow(ctx context.Context, run string, after uint64) iter.Seq2[pawl.Entry, error] {
-	return follower{c: c, run: run, last: after, pause: firstDelay}.entries(ctx)
+	return follower{c: c, run: run, last: after}.entries(ctx)
 }
 
 // Wait returns the result of a run once it has no owner: it has ended, waits, or has lost
@@ -136,7 +138,6 @@ type follower struct {
 	gap     bool   // the previous stream had a gap
 	at      uint64 // the model call of the latest piece
 	said    int    // bytes of its text that were yielded
-	pause   time.Duration
 }
 
 // entries follows from the beginning, however often it is ranged over.
@@ -182,7 +183,7 @@ func (f *follower) follow(ctx context.Context, yield func(pawl.Entry, error) boo
 		case time.Since(since) > f.c.options.Patience:
 			return fmt.Errorf("following run %s failed: %w", f.run, err)
 		}
-		if !retry.Wait(ctx, jitter(f.pause, max(f.pause, mostDelay), n)) {
+		if !retry.Wait(ctx, jitter(firstDelay, mostDelay, n)) {
 			return context.Cause(ctx)
 		}
 		n++
@@ -246,25 +247,19 @@ func (f *follower) stream(ctx context.Context, yield func(pawl.Entry, error) boo
 	if err := f.check(k, response); err != nil {
 		return false, err
 	}
-	in := framesOf(&alive{response.Body, idle, f.c.options.Idle}, int(f.c.most))
+	in := web.NewEvents(&alive{response.Body, idle, f.c.options.Idle}, int(f.c.most))
 	for {
-		frame, err := in.next()
+		data, err := in.Next()
 		switch {
 		case errors.Is(err, io.EOF):
 			return true, nil
-		case errors.Is(err, errFrameTooLarge):
+		case errors.Is(err, web.ErrEventTooLong):
 			return true, &contentError{fmt.Errorf("%s %s: %w: the most is %d MiB", k.method, f.c.shownURL(k), err, f.c.most>>20)}
 		case err != nil:
 			return true, f.cut(ctx, within, k, err)
 		}
-		if frame.retry > 0 {
-			f.pause = min(frame.retry, mostDelay)
-		}
-		if len(frame.data) == 0 {
-			continue
-		}
 		idle.Stop() // the caller's time does not count
-		if err := f.take(frame, yield); err != nil {
+		if err := f.take(data, yield); err != nil {
 			return true, err
 		}
 		idle.Reset(f.c.options.Idle)
@@ -305,9 +300,9 @@ func (f *follower) unsaid(at uint64, d *pawl.ModelDelta) bool {
 	return d.Text != ""
 }
 
-// take yields the entry of a frame, unless it was yielded before.
-func (f *follower) take(frame frame, yield func(pawl.Entry, error) bool) error {
-	e, err := f.c.entry(f.run, frame.data)
+// take yields the entry of an event, unless it was yielded before.
+func (f *follower) take(data []byte, yield func(pawl.Entry, error) bool) error {
+	e, err := f.c.entry(f.run, bytes.Clone(data))
 	if err != nil {
 		return &contentError{err}
 	}

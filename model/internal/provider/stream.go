@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/web"
 )
 
 // A Reader builds a reply from the events of one stream. It embeds a [Turn].
@@ -22,7 +23,7 @@ type Reader interface {
 	Event(data []byte) ([]pawl.Chunk, error)
 
 	// Ends reports whether the reply ends here: before the next event when err is
-	// nil, and else when the stream ended, with io.EOF or [ErrHalfEvent].
+	// nil, and else when the stream ended, with io.EOF or [web.ErrHalfEvent].
 	Ends(err error) bool
 
 	// Reply returns the complete reply after the stream has ended.
@@ -37,6 +38,9 @@ type Continuer interface {
 	// request for the rest; nil: there is none, or it is not to be had.
 	Continue() ([]byte, error)
 }
+
+// maxEvent is the most bytes of one event, which is a few words of a reply, or a picture.
+const maxEvent = 8 << 20
 
 // InBandError is the body of an error inside a stream.
 type InBandError []byte
@@ -137,10 +141,10 @@ func (s *Server) respond(ctx context.Context, a *Attempt, body []byte, repaired 
 	}
 	defer res.Body.Close()
 	a.Lessons.keep()
-	events := NewEvents(res.Body)
+	events := web.NewEvents(res.Body, maxEvent)
 	for !r.Ends(nil) {
 		data, err := events.Next()
-		if (errors.Is(err, io.EOF) || errors.Is(err, ErrHalfEvent)) && r.Ends(err) {
+		if (errors.Is(err, io.EOF) || errors.Is(err, web.ErrHalfEvent)) && r.Ends(err) {
 			break
 		}
 		if err != nil {
@@ -200,11 +204,11 @@ func (t *Turn) ended(err error) error {
 	switch {
 	case errors.Is(err, io.EOF):
 		return t.Failed(pawl.ClassTruncated, "the stream ended before the reply did")
-	case errors.Is(err, ErrHalfEvent):
+	case errors.Is(err, web.ErrHalfEvent):
 		return t.Failed(pawl.ClassTruncated, "the stream ended inside an event")
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return t.Failed(pawl.ClassTruncated, "the stream broke off")
-	case errors.Is(err, ErrEventTooLong):
+	case errors.Is(err, web.ErrEventTooLong):
 		return t.Failed(pawl.ClassUnknown, err.Error())
 	}
 	e := t.Failed(pawl.ClassNetwork, Clip(err.Error()))

@@ -1,4 +1,4 @@
-package provider
+package web
 
 import (
 	"bufio"
@@ -9,11 +9,8 @@ import (
 	"io"
 )
 
-// The most bytes of one event, which is a few words of a reply, or a picture.
-const maxEvent = 8 << 20
-
-// ErrEventTooLong is the error for an event longer than any reply needs.
-var ErrEventTooLong = errors.New("an event is longer than " + fmt.Sprint(maxEvent) + " bytes")
+// ErrEventTooLong is the error for an event with more bytes than its reader takes.
+var ErrEventTooLong = errors.New("an event of the stream is too large")
 
 // ErrHalfEvent is the error for a stream that ended inside an event. It is an
 // [io.ErrUnexpectedEOF], which also stands for a broken connection.
@@ -22,13 +19,14 @@ var ErrHalfEvent = fmt.Errorf("the stream ended inside an event: %w", io.ErrUnex
 // Events reads the data of server-sent events by the parsing rules of the HTML
 // standard (9.2.6): lines end in LF, CRLF or CR, a byte order mark may come
 // first, a line that begins with a colon is a comment, the data lines of an
-// event are joined by LF, and an empty line ends an event. No provider here
-// uses names, ids and retry times.
+// event are joined by LF, and an empty line ends an event. Names, ids and retry
+// times are ignored.
 //
 // As an extension, lines that are not fields but together form a JSON object
 // are an event: some servers send an error this way before they end the stream.
 type Events struct {
 	r     *bufio.Reader
+	most  int // bytes of an event
 	begun bool
 	cr    bool // the last line ended in CR, so a following LF belongs to it
 	data  bytes.Buffer
@@ -36,8 +34,8 @@ type Events struct {
 	stray bytes.Buffer
 }
 
-// NewEvents returns a reader of the events of a body.
-func NewEvents(r io.Reader) *Events { return &Events{r: bufio.NewReader(r)} }
+// NewEvents returns a reader of the events of a body, each of at most so many bytes.
+func NewEvents(r io.Reader, most int) *Events { return &Events{r: bufio.NewReader(r), most: most} }
 
 // Next returns the data of the next event, valid until the next call. The error
 // is [io.EOF] after an orderly end, and [ErrHalfEvent] after an end inside an
@@ -56,7 +54,7 @@ func (e *Events) Next() ([]byte, error) {
 			e.take(line)
 		}
 		switch {
-		case e.data.Len()+e.stray.Len() > maxEvent:
+		case e.data.Len()+e.stray.Len() > e.most:
 			return nil, ErrEventTooLong
 		case err != nil && !errors.Is(err, io.EOF):
 			return nil, err
@@ -105,7 +103,7 @@ func (e *Events) line() ([]byte, error) {
 			return line, nil
 		default:
 			e.cr = false
-			if line = append(line, c); len(line) > maxEvent {
+			if line = append(line, c); len(line) > e.most {
 				return nil, ErrEventTooLong
 			}
 		}

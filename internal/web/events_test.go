@@ -1,4 +1,4 @@
-package provider
+package web
 
 import (
 	"errors"
@@ -11,7 +11,7 @@ import (
 )
 
 func readAll(r io.Reader) (all []string, err error) {
-	e := NewEvents(r)
+	e := NewEvents(r, 8<<20)
 	for {
 		data, err := e.Next()
 		if err != nil {
