@@ -43,6 +43,7 @@ var members = map[string]member{
 	"labels":          {value: "{team: ops}", shows: `"labels":{"team":"ops"}`},
 	"model":           {value: "script:other.script.yaml", shows: "It is green"},
 	"prompt":          {value: "Be brief.", shows: `"prompt":"Be brief\.`},
+	"instructions":    {value: "agents.md", shows: "Name one colour at most"},
 	"input":           {value: "Which colour is it?", problem: `^helper\.yaml:7:8: input has no effect in an agent of desk\.yaml, which says itself what to do \(leave it out\)$`},
 	"thread":          {value: "colours", problem: `^helper\.yaml:7:9: thread has no effect in an agent of desk\.yaml, whose run its runs are part of \(name the thread in desk\.yaml, or leave it out\)$`},
 	"loop":            {value: "single", beside: map[string]string{"tools": ""}, replies: "{text: Blue.}", shows: `"loop":"single"`},
@@ -167,6 +168,7 @@ func (m member) files(t *testing.T, key, value string) string {
 		"desk.script.yaml":   "replies: [{calls: [{tool: help, args: {input: What colour?}}]}, {text: Done.}]\n",
 		"helper.yaml":        text.String(),
 		"helper.script.yaml": "replies: [" + replies + "]\n" + m.script,
+		"AGENTS.md":          "Name one colour at most.\n",
 		"other.script.yaml":  "replies: [{text: It is green.}]\n",
 		"judge.script.yaml":  `purposes: {judge.steer: [{text: '{"calls": [{"call": "c_1", "verdict": "refuse", "reason": "nobody asked for it"}]}'}]}`,
 	})
