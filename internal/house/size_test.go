@@ -8,11 +8,11 @@ import (
 
 // The budgets of the repository. They only go down: when one is full, something leaves.
 const (
-	mostLinesOfAll     = 122_480 // of Go, without tests and test kits
-	mostLinesOfLibrary = 79_100  // of these, in the module of the library
+	mostLinesOfAll     = 121_470 // of Go, without tests and test kits
+	mostLinesOfLibrary = 78_630  // of these, in the module of the library
 	mostLinesOfFix     = 6_500   // of these, in the module fix
-	mostLinesOfTests   = 89_900  // of tests and their kits
-	mostWords          = 69_520  // of Markdown
+	mostLinesOfTests   = 89_780  // of tests and their kits
+	mostWords          = 68_200  // of Markdown
 )
 
 // TestSize holds the budgets. A line of Go longer than 120 columns counts once for each
