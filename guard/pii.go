@@ -49,7 +49,7 @@ func phones(text string) (found []span) {
 		switch c := text[i]; {
 		case c == '+':
 			end = shaped(text, i, international)
-			if row := end - i; strings.IndexAny(text[i:max(i, end)], " .-()") < 0 && (row < 11 || row > 14) {
+			if row := end - i; !strings.ContainsAny(text[i:max(i, end)], " .-()") && (row < 11 || row > 14) {
 				end = 0
 			}
 		case c == '(' || c >= '2' && c <= '9':

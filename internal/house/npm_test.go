@@ -29,7 +29,7 @@ func TestNpm(t *testing.T) {
 	}
 	binary := filepath.Join(dir, "binary")
 	script := "#!/bin/sh\necho got $*\n[ $1 = stop ] && kill -TERM $PPID && exec sleep 60\nexit 7\n"
-	if err := os.WriteFile(binary, []byte(script), 0o700); err != nil { //nolint:gosec // it runs
+	if err := os.WriteFile(binary, []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	var built []map[string]any

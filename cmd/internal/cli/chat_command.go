@@ -115,11 +115,11 @@ func (t *talk) listPrompts(ctx context.Context) error {
 		}
 		for _, p := range prompts {
 			n++
-			line := "/prompt " + s.Name() + ":" + p.Name
+			words := []string{"/prompt", s.Name() + ":" + p.Name}
 			for _, a := range p.Arguments {
-				line += " " + a + "=…"
+				words = append(words, a+"=…")
 			}
-			t.a.sayf("%s  %s", line, p.Description)
+			t.a.sayf("%s  %s", strings.Join(words, " "), p.Description)
 		}
 	}
 	if n == 0 {

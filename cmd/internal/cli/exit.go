@@ -71,7 +71,7 @@ func codeOf(err error) int {
 	var f *fault
 	var said *client.Problem
 	var other *client.ResponseError
-	usage := false
+	var usage bool
 	switch {
 	case errors.As(err, &f):
 		return f.code

@@ -68,12 +68,13 @@ func replayRun(ctx context.Context, a *app, j pawl.Journal, run string) (out cli
 		if err != nil {
 			return out, err
 		}
-		defer w.drop()
 		agent, err := eng.AgentOf(ctx, w.agent, run)
 		if err != nil {
+			w.drop()
 			return out, err
 		}
 		n, differs := eng.Replay(ctx, agent, run)
+		w.drop()
 		if errors.As(differs, new(*engine.MissingError)) { // of a run before it; nothing was compared
 			return out, differs
 		}
