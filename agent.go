@@ -5,11 +5,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"reflect"
-	"strings"
 	"time"
 
 	"github.com/pawl-run/pawl/internal/display"
+	"github.com/pawl-run/pawl/internal/meter"
 	"github.com/pawl-run/pawl/internal/naming"
 )
 
@@ -30,26 +29,29 @@ type Agent struct {
 	Stop     Condition // further reasons to end; nil: none
 	Limits   Limits
 	Policies []Policy
-	// Observer looks at the world: before the first turn, after every action and
-	// resumption, and when the model claims success against a goal. The engine
-	// calls it from one goroutine of the run at a time. If it fails, the model
-	// reads the error in place of the observation. Nil: the agent does not observe.
-	Observer  func(context.Context) (Observation, error)
+	// Observer looks at the world: before the first turn, after every action and resumption, and when the
+	// model claims success against a goal. The engine calls it from one goroutine of the run at a time. If it
+	// fails, the model reads the error in place of the observation. Nil: the agent does not observe.
+	Observer func(context.Context) (Observation, error)
+	// Instruct returns instructions that hold now. The engine calls it before each new turn of the model, from
+	// one goroutine of the run at a time, and records the text if it has changed. The State may be read. After
+	// an error the earlier instructions hold. Nil: there are none.
+	Instruct  func(context.Context, *State) (string, error)
 	Goal      *Goal           // nil: none
 	Output    json.RawMessage // JSON Schema of the answer; nil: free text
 	Sampling  Sampling
 	Approvals Approvals
 	Trust     map[string]Trust // labels by tool name; they override those of the tools
 	Serial    bool             // one call at a time
-	// MaxParallel is how many calls of a run may run at once. All runs of one
-	// process together may have four times as many. Further calls wait, in call
-	// order. Zero: 10 calls of tools that are External, and 256 of others.
+	// MaxParallel is how many calls of a run may run at once. All runs of one process together may have
+	// four times as many. Further calls wait, in call order. Zero: 10 of tools that are External, 256 of others.
 	MaxParallel int
 	// Core names the tools that the model is shown from the start, with * for any
 	// characters. For the others it has the tool tool_search. Nil: it is shown all.
 	Core     []string
 	Builtins bool // offer __complete__, __pause_for_human__, __store_memory__, __retrieve_memory__, __log_progress__
 
+	Notices   bool   // the model reads it, once for each limit and budget, when 80 % are used
 	Trace     bool   // the command line adds the reasoning trace to the result
 	ResultKey string // the key of the answer in the result's context; empty: the result has no context
 
@@ -79,11 +81,11 @@ type Goal struct {
 // Approvals configures requests for approval. Policies, such as those of package
 // approval, decide which calls need one.
 type Approvals struct {
-	TTL        time.Duration `json:"ttl,omitzero"`          // how long a request waits, and a decision stays valid; zero: 24 hours
-	StopOnDeny bool          `json:"stop_on_deny,omitzero"` // a denial ends the run; otherwise the model reads it
+	TTL        time.Duration `json:"ttl,omitzero" usual:"24h" about:"time to decide on a call and use the decision"`
+	StopOnDeny bool          `json:"stop_on_deny,omitzero" key:"on_deny" enum:"tell,stop" usual:"tell" about:"tell the model, or end the run as denied"`
 	// IgnoreObservation keeps an approval valid when an observation or a measure
 	// differs between the request and the call.
-	IgnoreObservation bool `json:"ignore_observation,omitzero"`
+	IgnoreObservation bool `json:"ignore_observation,omitzero" key:"observation" usual:"true" about:"void an approval, and ask again, if 'observe' or 'goal' changed since the request"`
 }
 
 // A Checker is a part of an agent (a tool, loop, policy or condition) that can
@@ -145,42 +147,96 @@ func (l Limits) withDefaults() Limits {
 
 // Merge returns l with every field of m that is set.
 func (l Limits) Merge(m Limits) Limits {
-	return l.Combine(m, func(_ string, l, m float64) float64 { return cmp.Or(m, l) })
-}
-
-// Combine returns the limits that f makes of each limit of l and m. Name is that of specs and logs,
-// and times are in nanoseconds.
-func (l Limits) Combine(m Limits, f func(name string, l, m float64) float64) Limits {
-	mine, other := reflect.ValueOf(&l).Elem(), reflect.ValueOf(m)
-	for i := range mine.NumField() {
-		was, is := amount(mine.Field(i)), amount(other.Field(i))
-		switch v := f(limitNames[i], was, is); v {
-		case was:
-		case is:
-			mine.Field(i).Set(other.Field(i)) // exactly
-		default:
-			mine.Field(i).Set(reflect.ValueOf(v).Convert(mine.Field(i).Type()))
-		}
-	}
-	return l
-}
-
-// limitNames are the names of the limits in specs and logs.
-var limitNames = func() (names []string) {
-	for f := range reflect.TypeFor[Limits]().Fields() {
-		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		names = append(names, name)
-	}
-	return names
-}()
-
-func amount(limit reflect.Value) float64 {
-	if limit.CanInt() {
-		return float64(limit.Int())
-	}
-	return limit.Float()
+	return meter.Combine(l, m, func(_ string, l, m float64) float64 { return cmp.Or(m, l) })
 }
 
 // The limits as the conditions they are.
 func tokensLeaf(l Limits) string { return fmt.Sprintf("tokens >= %d", l.Tokens) }
 func timeLeaf(l Limits) string   { return "elapsed >= " + display.Duration(l.Time) }
+
+// A Loop decides what a run does next when nothing else is due.
+//
+// Next is pure and total: the same State always gives the same Step, whatever
+// the state is. A loop that must remember something records it as [Noted] and
+// reads it back with [State.Note]. The State belongs to the caller: a loop must
+// not change it, nor keep it after Next returns; [State.Clone] makes a copy to
+// keep.
+//
+// A loop need not handle budgets, retries, rejected replies, unknown outcomes,
+// observations or cancellation. The machine deals with them before it asks the
+// loop, and puts an [Act] before any Think while calls are open.
+//
+// The log records Name, which must be the same for the same behaviour. A loop
+// whose behaviour depends on more than its name has a method Steps()
+// json.RawMessage, whose result is declared and digested too. One that makes calls
+// may have a method Dropped(*State) []string, with the ids of those that it needs no
+// longer: they are not run, and stopped if they are running.
+type Loop interface {
+	Name() string
+	Next(*State) Step
+}
+
+// ReAct is the default loop: think, act, observe, until the model answers
+// without calling a tool.
+type ReAct struct{}
+
+// Name returns "react".
+func (ReAct) Name() string { return "react" }
+
+// Next acts on open calls, finishes on a final answer, and thinks otherwise.
+func (ReAct) Next(s *State) Step {
+	switch {
+	case s.HasOpen():
+		return Act{}
+	case s.Done() && s.complete != nil:
+		return Finish{Verdict: verdict(StatusSuccess, fmt.Sprintf("tool_called(%q)", completeTool), "the model handed in its answer")}
+	case s.Done():
+		return Finish{Verdict: doneVerdict()}
+	}
+	return Think{Purpose: PurposeTurn}
+}
+
+// SingleCall asks the model once, without tools, for an answer, as a classifier
+// or an extractor does. A reply that calls a tool fails the run.
+type SingleCall struct{}
+
+// Name returns "single".
+func (SingleCall) Name() string { return "single" }
+
+// Next thinks once and finishes.
+func (SingleCall) Next(s *State) Step {
+	switch {
+	case s.Done():
+		return Finish{Verdict: doneVerdict()}
+	case s.rejection != nil && hasCalls(s.replied.Reply):
+		return failed("loop single", "the model called a tool, and this loop offers none")
+	case s.RejectedIterations() > 0:
+		return Finish{Verdict: verdict(StatusPlanFailed, "plan_failed", "the model gave no usable answer: "+s.LastRejection())}
+	}
+	return Think{Purpose: PurposeTurn, View: View{Bare: true}}
+}
+
+func doneVerdict() Verdict {
+	return verdict(StatusSuccess, "done", "the model answered without calling a tool")
+}
+
+// A Policy reviews every step before the engine takes it. Review is pure, and it may only
+// tighten: move a call's classification to a stricter one, lower MaxTokens, put a Think or a
+// Record before the step, reject the reply ([State.Reject]), or finish the run. It may also
+// replace the end of a run that would succeed or exhaust a limit: the answer is then the
+// [Finish].Answer of the policy, which withholds the model's if it is empty. Any other change is ignored and ends the run as failed, naming the policy.
+//
+// Review is called again, after every other policy, until no policy changes the step. A policy
+// must therefore look for a fact in the State before it records it, or it would record it
+// twice.
+//
+// String names the policy with its parameters, as in no_progress(3), and is digested: a run
+// does not resume under weaker policies. For programs that read the log, a policy may also
+// declare its parameters as data; see [PolicyInfo].
+//
+// A policy with a method Inherited(s *State, call string) bool that returns true also reviews
+// the child run of that call; see [Delegate]. The State belongs to the caller, as in Loop.
+type Policy interface {
+	Review(*State, Step) Step
+	String() string
+}

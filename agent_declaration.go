@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -42,6 +41,8 @@ type Declaration struct {
 	Serial      bool              `json:"serial,omitzero"`
 	MaxParallel int               `json:"max_parallel,omitzero"`
 	Approvals   Approvals         `json:"approvals,omitzero"`
+	Instructs   bool              `json:"instructs,omitzero"`
+	Notices     bool              `json:"notices,omitzero"`
 	Trace       bool              `json:"trace,omitzero"`
 	ResultKey   string            `json:"result_key,omitzero"`
 	Source      string            `json:"source,omitzero"`
@@ -57,18 +58,6 @@ type PolicyInfo struct {
 	Parameters json.RawMessage `json:"parameters,omitzero"`
 }
 
-// PoliciesOf yields the String and the parameters of each policy of a kind, in
-// the order in which they review.
-func (d *Declaration) PoliciesOf(kind string) iter.Seq2[string, json.RawMessage] {
-	return func(yield func(string, json.RawMessage) bool) {
-		for i := range min(len(d.Policies), len(d.PolicyInfo)) {
-			if info := d.PolicyInfo[i]; info.Kind == kind && !yield(d.Policies[i], info.Parameters) {
-				return
-			}
-		}
-	}
-}
-
 // Differences returns the names of the parts in which two declarations differ, sorted. For a
 // changed tool it also names the lines of the version that differ. Limits, parallelism, the
 // source and how the result is shown may differ and are not compared.
@@ -76,7 +65,7 @@ func (d Declaration) Differences(other Declaration) []string {
 	parts := wire.Differing(d.Digests, other.Digests)
 	for i, part := range parts {
 		if name, ok := strings.CutPrefix(part, "tool "); ok {
-			if those := wire.Differing(d.version(name), other.version(name)); len(those) > 0 {
+			if those := wire.DifferingLines(d.tool(name).Version, other.tool(name).Version); len(those) > 0 {
 				parts[i] += " (" + strings.Join(those, ", ") + ")"
 			}
 		}
@@ -101,17 +90,6 @@ func (d *Declaration) begins(other *Declaration) bool {
 	})
 }
 
-// version is that of a tool, by the names that its lines begin with.
-func (d *Declaration) version(tool string) map[string]string {
-	lines := map[string]string{}
-	for line := range strings.Lines(d.tool(tool).Version) {
-		if name, version, ok := strings.Cut(line, ": "); ok {
-			lines[name] = strings.TrimSpace(version)
-		}
-	}
-	return lines
-}
-
 // digest takes the digests. A tool has one of its own, so that a difference names it.
 func (d *Declaration) digest() map[string]string {
 	all := map[string]string{
@@ -133,6 +111,7 @@ func (d *Declaration) digest() map[string]string {
 			all[name] = digest(value)
 		}
 	}
+	also(d.Instructs, "instructs", "true")
 	also(d.Steps != nil, "steps", string(d.Steps))
 	ignores := ""
 	if d.Approvals.IgnoreObservation {
@@ -196,9 +175,11 @@ func digest(parts ...string) string {
 // wires is what the wires of all models have at most.
 func (d *Declaration) wires() Wire {
 	w := d.ModelInfo.Wire
-	for _, m := range slices.Concat(d.Fallback, d.Auxiliary) {
-		v := m.Wire
-		w = Wire{max(w.Frame, v.Frame), max(w.Message, v.Message), max(w.Tool, v.Tool), max(w.Prompt, v.Prompt)}
+	for _, list := range [...][]ModelInfo{d.Fallback, d.Auxiliary} {
+		for i := range list {
+			v := &list[i].Wire
+			w = Wire{max(w.Frame, v.Frame), max(w.Message, v.Message), max(w.Tool, v.Tool), max(w.Prompt, v.Prompt)}
+		}
 	}
 	return w
 }

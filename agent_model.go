@@ -68,24 +68,28 @@ type Request struct {
 	Turn    int    // of the run, from 1: the iteration it belongs to
 	Step    string // the label of the loop's step that it is; empty: it is none
 
-	System    string
-	Messages  []Message
-	Marks     []int // for the cache: the numbers of leading messages that other requests probably have too, ascending, at most two
-	Tools     []ToolInfo
-	NoCalls   bool            // the reply may call none of Tools, which the earlier messages and the cache need; see [View]
-	Output    json.RawMessage // JSON Schema the reply's text should follow; nil: free text
-	MaxTokens int             // the most the reply may spend, thinking included
-	Sampling  Sampling
-	Long      bool // the provider is to keep what it caches for the longer of its lifetimes; see [Price]
+	System   string
+	Messages []Message
+	Marks    []int // for the cache: the numbers of leading messages that other requests probably have too, ascending, at most two
+	Tools    []ToolInfo
+	// ToolChoice says what the reply must do with Tools: "required" (call one), "none" (call none,
+	// though the earlier messages and the cache need them), or the name of the tool to call. Empty:
+	// as the model likes. A model that cannot be forced is asked without it; the run checks the reply.
+	ToolChoice string
+	Output     json.RawMessage // JSON Schema the reply's text should follow; nil: free text
+	MaxTokens  int             // the most the reply may spend, thinking included
+	Sampling   Sampling
+	Long       bool // the provider is to keep what it caches for the longer of its lifetimes; see [Price]
 }
 
 // Sampling are the knobs of a model. The zero value leaves all to the provider.
 type Sampling struct {
-	Temperature float64                    `json:"temperature,omitzero"` // 0: the provider's default; negative: exactly zero
-	MaxTokens   int                        `json:"max_tokens,omitzero"`  // the most one reply may spend, thinking included; 0: what the model and the limits allow
-	Effort      string                     `json:"effort,omitzero"`      // how much the model thinks: none, minimal, low, medium, high, xhigh or max; empty: the provider's default
-	Options     map[string]json.RawMessage `json:"options,omitzero"`     // further provider options, by the provider's own names
-	Cache       string                     `json:"cache,omitzero"`       // how long the provider keeps requests in its cache: 5m, 1h or off; empty: what costs less, see window.Compact
+	Temperature float64                    `json:"temperature,omitzero" zero:"-1" such:"0.2" usual:"the provider's" about:"randomness of replies"` // negative: exactly zero
+	MaxTokens   int                        `json:"max_tokens,omitzero" such:"16384" usual:"what the model and the limits allow" about:"most tokens of one reply, including thinking"`
+	Effort      string                     `json:"effort,omitzero" enum:"none,minimal,low,medium,high,xhigh,max" usual:"the provider's" about:"amount of thinking; a model without this level gets the nearest one"`
+	Options     map[string]json.RawMessage `json:"options,omitzero" key:"-"` // further provider options, by the provider's own names
+	ToolChoice  string                     `json:"tool_choice,omitzero" usual:"as the model likes" about:"of the first turn: 'required' (call a tool), 'none', or the name of the tool to call; a reply that does not is rejected"`
+	Cache       string                     `json:"cache,omitzero" enum:"auto,5m,1h,off" usual:"auto" about:"how long the provider keeps requests in its [cache](context.md#how-long-the-provider-keeps-it); 'auto' takes the cheapest"`
 }
 
 // A Chunk is a piece of a reply that is being streamed. Text and Thinking are increments; Call

@@ -75,11 +75,12 @@ type Recaller interface {
 }
 
 // A Waiter is a [Tool] that suspends the run until a time instead of running. Until is pure: it returns
-// when a call is over that is made now, and what it waits for, as text. Its error refuses the call. An
-// answer to the call ends it before its time, and is its result.
+// the request of a call that is made now, with WakeAt, what it waits for as the Question, and the signal
+// that it Awaits, if any. Its error refuses the call. An answer to the call ends it before its time, and
+// is its result.
 type Waiter interface {
 	Tool
-	Until(args json.RawMessage, now time.Time) (at time.Time, what string, err error)
+	Until(args json.RawMessage, now time.Time) (InputRequested, error)
 }
 
 // AskPerson is the error of a tool that needs a person before it can go on: the
@@ -92,10 +93,12 @@ type AskPerson struct{ Question, Key string } //nolint:errname // it is a reques
 func (a AskPerson) Error() string { return a.Question }
 
 // Output is what a tool returns. JSON is any JSON value; nil stands for null.
-// Truncated says that the tool itself shortened it to its MaxOutput.
+// Truncated says that the tool itself shortened it to its MaxOutput. Of a file in Files the tool
+// sets Data, and Name and Type where it knows them: pictures stand in the result that the model
+// reads, other files follow it, and the run keeps all of them.
 type Output struct {
 	JSON      json.RawMessage
-	Images    []File
+	Files     []File
 	Truncated bool
 	Untrusted bool // it is from an untrusted party, whatever the label of the tool
 }

@@ -43,7 +43,7 @@ func logOf(t testing.TB, j pawl.Journal, run string) (list []pawl.Entry) {
 
 // FuzzCeilings: whatever a provider claims to have used, no request is sent
 // that does not fit what is left of tokens and dollars.
-func FuzzCeilings(f *testing.F) {
+func FuzzCeilings(f *testing.F) { // Promises: T2.
 	for seed := range uint64(200) {
 		f.Add(seed)
 	}

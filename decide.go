@@ -36,6 +36,9 @@ func (m *Machine) Decide(s *State) Step {
 	}
 	step = m.liftApproved(s, m.review(s, step))
 	step = m.limit(s, m.allocate(s, step))
+	if due := m.notices(s, step); due != nil {
+		return Record{due}
+	}
 	if _, ends := step.(Finish); ends {
 		return m.lastWords(s, step)
 	}
@@ -69,16 +72,16 @@ func (m *Machine) lastWords(s *State, step Step) Step {
 func (m *Machine) propose(s *State) Step {
 	var valid *call
 	for _, rule := range [...]func(*State) Step{
-		m.over,
-		m.doubts,
-		func(s *State) (step Step) { step, valid = m.judgeReply(s); return step },
-		m.lookAgain,
-		m.conclude,
-		m.failure,
-		m.blind,
-		func(s *State) Step { return m.handleCalls(s, valid) },
-		question,
-		m.look,
+		m.over,   // it has ended, was cancelled, or was denied
+		m.doubts, // a Write that was cut short is never guessed
+		func(s *State) (step Step) { step, valid = m.judgeReply(s); return step }, // a reply that cannot be used is rejected
+		m.lookAgain, // the world may have changed while nobody owned the run
+		m.conclude,  // success first, then the stop condition
+		m.failure,   // a model call is tried again, or asked elsewhere
+		m.blind,     // a run that sees nothing is not to act
+		func(s *State) Step { return m.handleCalls(s, valid) }, // before the next turn, all calls are answered
+		question, // so is what the run itself asks
+		m.look,   // before the first turn, and after every action
 	} {
 		if step := rule(s); step != nil {
 			return step
@@ -92,21 +95,23 @@ func (m *Machine) over(s *State) Step {
 	if s.start == nil {
 		return failed("not_started", "the log is empty: a run begins with run.started")
 	}
-	if s.status.Ended() {
-		return Finish{Verdict: s.verdict}
+	if s.Status().Ended() {
+		return Finish{Verdict: s.Verdict()}
 	}
 	if v, asked := s.Cancelled(); asked {
 		return Finish{Verdict: v}
 	}
-	if e := s.denied; e != nil && m.agent.Approvals.StopOnDeny {
-		return Finish{Verdict: verdict(StatusDenied, "denied", e.detail(s))}
+	for _, c := range s.open {
+		if e := c.denial; e != nil && m.agent.Approvals.StopOnDeny {
+			return Finish{Verdict: verdict(StatusDenied, "denied", e.detail(c))}
+		}
 	}
 	return nil
 }
 
 // lookAgain observes after the run was resumed.
 func (m *Machine) lookAgain(s *State) Step {
-	if m.agent.observes() && s.observed < s.resumed {
+	if m.agent.observes() && s.seen().seq < s.resumed {
 		return Observe{}
 	}
 	return nil
@@ -123,11 +128,11 @@ func (m *Machine) conclude(s *State) Step {
 
 // blind ends a run that cannot see what it does.
 func (m *Machine) blind(s *State) Step {
-	if m.agent.Goal != nil && s.blind > 0 && s.settled && s.iteration == s.resetIterations {
+	if m.agent.Goal != nil && s.seen().blind > 0 && s.settled && s.iteration == s.resetIterations {
 		return failed("goal", "before the first model call, "+s.Seen())
 	}
-	if s.blind >= maxBlind {
-		return failed("observe", fmt.Sprintf("%d observations in a row failed; the last says: %s", s.blind, s.Seen()))
+	if s.seen().blind >= maxBlind {
+		return failed("observe", fmt.Sprintf("%d observations in a row failed; the last says: %s", s.seen().blind, s.Seen()))
 	}
 	return nil
 }
@@ -156,7 +161,7 @@ func question(s *State) Step {
 
 // look observes before the first turn, and what the last action did.
 func (m *Machine) look(s *State) Step {
-	if m.agent.observes() && s.observed <= s.acted {
+	if m.agent.observes() && s.seen().seq <= s.acted {
 		return Observe{}
 	}
 	return nil
@@ -223,8 +228,8 @@ func (m *Machine) ends(s *State) Verdict {
 			return v
 		}
 	}
-	if n := s.limits.ToolErrors; s.toolErrors >= n {
-		return verdict(StatusNoProgress, fmt.Sprintf("tool_errors >= %d", n), display.Said(s.toolErrors, "every call of the last turn failed", "every call of the last %d turns failed"))
+	if n := s.limits.ToolErrors; s.ToolErrors() >= n {
+		return verdict(StatusNoProgress, fmt.Sprintf("tool_errors >= %d", n), display.Said(s.ToolErrors(), "every call of the last turn failed", "every call of the last %d turns failed"))
 	}
 	return Verdict{}
 }
@@ -233,9 +238,9 @@ func (m *Machine) ends(s *State) Verdict {
 // success: an end that is no success and whose outcome nobody named.
 func (m *Machine) yields(s *State, v Verdict) bool {
 	switch {
-	case v.Status == StatusSuccess || v.Explicit || s.question != nil || s.failure != nil:
+	case v.Status == StatusSuccess || v.Explicit || s.question != nil || s.failing().latest != nil:
 		return false
-	case m.agent.Goal != nil && s.refuted:
+	case m.agent.Goal != nil && s.turnedDown():
 		return false
 	case s.HasOpen(): // an answer may be a call, and is one under the JSON strategy
 		return len(s.open) == 1 && s.open[0].Tool == completeTool && m.invalid(s.open[0]) == ""
@@ -245,7 +250,7 @@ func (m *Machine) yields(s *State, v Verdict) bool {
 }
 
 func (m *Machine) met(s *State) bool {
-	return m.agent.Goal != nil && s.measured && eval(m.agent.Goal.Success, s).Holds
+	return m.agent.Goal != nil && s.seen().measured && eval(m.agent.Goal.Success, s).Holds
 }
 
 func eval(c Condition, s *State) Verdict {
@@ -264,15 +269,16 @@ func (m *Machine) finish(s *State, v Verdict) Step {
 		return Record{[]Event{InputGiven{Text: s.followUps[0].Text, By: s.followUps[0].By}}}
 	case m.agent.Goal == nil || v.Status != StatusSuccess && v.Status != StatusExhausted:
 		return Finish{Verdict: v}
-	case !s.HasOpen() && (s.observed <= s.acted || v.Status == StatusSuccess && s.observed < s.replied):
+	case !s.HasOpen() && (s.seen().seq <= s.acted || v.Status == StatusSuccess && s.seen().seq < s.repliedAt):
 		return Observe{}
 	case v.Status != StatusSuccess || m.met(s):
 		return Finish{Verdict: v}
-	case s.refuted || s.HasOpen(): // a claim that stays true is told once a turn
+	case s.turnedDown() || s.HasOpen(): // a claim that stays true is told once a turn
 		return nil
 	}
 	detail := fmt.Sprintf("%s is claimed, but the goal %s is not met", v.Leaf, m.agent.Goal.Success)
-	hint := meter.Refute(m.agent.Goal.Success.String(), (*meter.Measure)(s.baseline), meter.Measure{Value: s.metric, Open: s.openIDs}, s.measured)
+	now, _ := value(s.seen().known)
+	hint := meter.Refute(m.agent.Goal.Success.String(), (*meter.Measure)(s.baseline()), now, s.seen().measured)
 	return Record{[]Event{ProgressJudged{Judgement: JudgedRefuted, Detail: detail, Hint: hint}}}
 }
 
@@ -303,7 +309,7 @@ func (m *Machine) doubts(s *State) Step {
 
 // failure says what to do about a failed model call; nil: send it again.
 func (m *Machine) failure(s *State) Step {
-	f := s.failure
+	f := s.failing().latest
 	switch {
 	case f == nil:
 		return nil
@@ -329,7 +335,7 @@ func (s *State) shortenable() []string {
 	var early, late []string
 	for _, c := range s.calls {
 		switch {
-		case c.hosted || len(c.Result)+64*len(c.images) < small:
+		case c.hosted || len(c.Result)+c.following(s)+64*len(c.Files) < small:
 		case c.Iteration < s.iteration-1:
 			early = append(early, c.ID)
 		default:
@@ -346,7 +352,7 @@ func (s *State) shortenable() []string {
 // the fallbacks when that one cannot serve. A run stays with a fallback until it
 // is resumed: going back and forth would lose both caches.
 func (m *Machine) serving(s *State) int {
-	f := s.failure
+	f := s.failing().latest
 	if f == nil || s.fallback >= len(m.decl.Fallback) || f.Class == ClassCancelled {
 		return s.fallback
 	}
@@ -359,7 +365,7 @@ func (m *Machine) serving(s *State) int {
 // spent reports whether a model that fails has had its attempts. Those of one
 // class do not use up another's, so that the classes together bound them all.
 func (m *Machine) spent(s *State) bool {
-	return s.exhausts(s.failure.Class, s.tries.Of(s.failure.Class.tried()))
+	return s.exhausts(s.failing().latest.Class, s.failing().tries.Of(s.failing().latest.Class.tried()))
 }
 
 // maxEmpty is how often a model may say nothing before that is taken for its answer.
@@ -380,7 +386,7 @@ func (m *Machine) review(s *State, step Step) Step {
 			if sameStep(step, next) {
 				continue
 			}
-			if r, ok := s.rejection(next); ok {
+			if r, ok := s.policyRejection(next); ok {
 				return r
 			}
 			if why := unsound(next); why != "" {
@@ -430,6 +436,7 @@ func handOut(step Step) Step {
 		calls := slices.Clone(a.Calls)
 		for i := range calls {
 			calls[i].Call.Args = bytes.Clone(calls[i].Call.Args)
+			calls[i].Named = slices.Clone(calls[i].Named)
 		}
 		return Act{calls}
 	}
@@ -443,7 +450,9 @@ func (m *Machine) adopt(s *State, step, next Step) Step {
 	case Act:
 		calls := slices.Clone(step.(Act).Calls) // loosens has seen to it that it is one
 		for i := range calls {
-			calls[i].Do, calls[i].Why = next.Calls[i].Do, next.Calls[i].Why
+			c, by := &calls[i], &next.Calls[i]
+			c.Do, c.Why, c.Once = by.Do, by.Why, c.Once || by.Once
+			c.Named = slices.Compact(slices.Sorted(slices.Values(slices.Concat(c.Named, by.Named))))
 		}
 		return Act{calls}
 	case Think:
@@ -457,7 +466,7 @@ func sameStep(a, b Step) bool {
 	case Act:
 		b, ok := b.(Act)
 		return ok && slices.EqualFunc(a.Calls, b.Calls, func(x, y Classified) bool {
-			return x.Call.ID == y.Call.ID && x.Do == y.Do && x.Why == y.Why
+			return x.Call.ID == y.Call.ID && x.Do == y.Do && x.Why == y.Why && x.Once == y.Once && slices.Equal(x.Named, y.Named)
 		})
 	case Record:
 		b, ok := b.(Record)
@@ -469,13 +478,17 @@ func sameStep(a, b Step) bool {
 // loosens says in what way next, which is sound, allows more than step did; empty: it does not.
 func loosens(step, next Step) string {
 	switch b := next.(type) {
-	case Finish:
-		if a, ends := step.(Finish); ends && (a.Verdict.Status != StatusSuccess && a.Verdict.Status != StatusExhausted || b.Verdict.Status == StatusSuccess) {
-			return "changed how the run ends" // whose answer may be withheld, but not what ended it otherwise
+	case Finish: // whose answer may be withheld, but not what ended it otherwise
+		a, ends := step.(Finish)
+		open := !ends || a.Verdict.Status == StatusSuccess || a.Verdict.Status == StatusExhausted
+		if !open || ends && b.Verdict.Status == StatusSuccess {
+			return "changed how the run ends"
 		}
 	case Record, Await:
 	case Think: // which may also be put before the step
-		if a, ok := step.(Think); ok && a.Purpose == b.Purpose && a.Attempt == b.Attempt && b.MaxTokens > a.MaxTokens {
+		a, ok := step.(Think)
+		same := ok && a.Purpose == b.Purpose && a.Attempt == b.Attempt
+		if same && b.MaxTokens > a.MaxTokens {
 			return "raised a clamp"
 		}
 	case Act:

@@ -18,8 +18,8 @@ import (
 // defaultTTL is how long a request for approval stands when the agent does not say.
 const defaultTTL = 24 * time.Hour
 
-// liftApproved lets those calls run that a policy holds and that were approved: by a decision
-// about the call, or about such calls for the run. Policies need not know about decisions.
+// liftApproved lets those calls run that a policy holds and that were approved. Policies need not
+// know about decisions.
 func (m *Machine) liftApproved(s *State, step Step) Step {
 	act, ok := step.(Act)
 	if !ok {
@@ -37,33 +37,10 @@ func (m *Machine) liftApproved(s *State, step Step) Step {
 			m.classify(s, c, false, d)
 		case c.Changed != nil:
 			d.Why += "; changed since it was asked: " + strings.Join(c.Changed, ", ")
-		default:
-			if i := s.granted(c.Tool, d.Call.Args); i >= 0 {
-				return Record{[]Event{ApprovalDecided{Call: c.ID, Approved: true, By: s.grants[i].by, ForRun: true, Reason: "such calls were approved for the run"}}}
-			}
 		}
 		d.Approved = c.approved
 	}
 	return step // whose calls these are
-}
-
-// grant is an approval for later calls of the run.
-type grant struct {
-	content string            // of a call that it covers, without the free arguments
-	free    []string          // arguments that may differ
-	left    int               // how many calls it still covers; negative: any number
-	by      string            // who approved it
-	relied  map[string]string // the preconditions of the call that was approved
-}
-
-// covers reports whether a grant is for calls such as one of a tool.
-func (g *grant) covers(tool string, args json.RawMessage) bool {
-	return g.content == contentKey(tool, wire.Without(args, g.free))
-}
-
-// granted returns the index of the approval for the run that covers a call; -1: none does.
-func (s *State) granted(tool string, args json.RawMessage) int {
-	return slices.IndexFunc(s.grants, func(g grant) bool { return g.left != 0 && g.covers(tool, args) })
 }
 
 // Hold returns the event that asks for approval of a call. It binds the decision to the call,
@@ -101,7 +78,7 @@ func (m *Machine) unbound(s *State) (facts []Event) {
 		}
 		// A request is void with the first look after the run was parked with it, an
 		// approval with the first one after the decision.
-		if c.Phase == PhaseApproved && c.decided < s.observed || c.Phase == PhaseAwaitingApproval && c.Requested < s.resumed {
+		if c.Phase == PhaseApproved && c.decided < s.seen().seq || c.Phase == PhaseAwaitingApproval && c.Requested < s.resumed {
 			changed = append(changed, s.changed(c)...)
 		}
 		if changed != nil {
@@ -123,22 +100,19 @@ func (s *State) changed(c *call) (what []string) {
 	if c.basis.Text != s.look.Text || !bytes.Equal(c.basis.Data, s.look.Data) {
 		what = []string{"the observation"}
 	}
-	return append(what, meter.Changed(c.basis.measure, s.look.measure)...)
+	return append(what, meter.Changed(c.basis.measure(), s.look.measure())...)
 }
 
 // outdated reports whether what was last seen of the world is older than an
 // approval that is about to be used, or than what voided one.
 func (s *State) outdated() bool {
 	return slices.ContainsFunc(s.open, func(c *call) bool {
-		return c.Phase == PhaseApproved && c.decided > s.observed || c.Phase == PhaseUndecided && c.Changed != nil && s.observed <= s.acted
+		voided := c.Phase == PhaseUndecided && c.Changed != nil
+		return c.Phase == PhaseApproved && c.decided > s.seen().seq || voided && s.seen().seq <= s.acted
 	})
 }
 
 // detail says who denied what.
-func (e *ApprovalDecided) detail(s *State) string {
-	what := e.Call
-	if c := s.call(e.Call); c != nil {
-		what = fmt.Sprintf("%s (%s)", c.Tool, c.ID)
-	}
-	return cmp.Or(e.By, "somebody") + " denied " + what + display.After(": ", e.Reason)
+func (e *ApprovalDecided) detail(c *call) string {
+	return fmt.Sprintf("%s denied %s (%s)%s", cmp.Or(e.By, "somebody"), c.Tool, c.ID, display.After(": ", e.Reason))
 }

@@ -24,14 +24,14 @@ type builtin struct {
 	facts func(s *State, c *call) []Event
 }
 
-func (b builtin) Info() ToolInfo { return b.info }
+func (b *builtin) Info() ToolInfo { return b.info }
 
-func (b builtin) Run(context.Context, Invocation) (Output, error) {
+func (b *builtin) Run(context.Context, Invocation) (Output, error) {
 	return Output{}, errors.New(b.info.Name + " is answered by the machine and never run")
 }
 
-func builtins() []builtin {
-	return []builtin{
+func builtins() []*builtin {
+	return []*builtin{
 		own(completeTool, "Finish: give the final answer. Call it alone, when the task is done.",
 			`{"type":"object","properties":{"answer":{"description":"the final answer"},"confidence":{"type":"number","minimum":0,"maximum":1},"summary":{"type":"string"}},"required":["answer"]}`,
 			func(_ *State, c *call) []Event {
@@ -63,8 +63,8 @@ func builtins() []builtin {
 	}
 }
 
-func own(name, description, input string, facts func(*State, *call) []Event) builtin {
-	return builtin{ToolInfo{Name: name, Description: description, Input: json.RawMessage(input), Effect: Read}, facts}
+func own(name, description, input string, facts func(*State, *call) []Event) *builtin {
+	return &builtin{ToolInfo{Name: name, Description: description, Input: json.RawMessage(input), Effect: Read}, facts}
 }
 
 // deferTools marks the tools that are not in the core, and adds one that finds them.
@@ -110,9 +110,9 @@ func (m *Machine) shown(s *State) []ToolInfo {
 func (s *State) find(names ...string) {
 	for _, name := range names {
 		if t := s.declared().tool(name); t.Deferred && !slices.Contains(s.found, name) {
-			s.found, s.sentTo = append(s.found, name), -1
+			s.found, s.cache.Fallback = append(s.found, name), -1
 			s.prefix++
-			s.lastBytes -= weigh([]ToolInfo{*t}).wire // so that they count as added since
+			s.counted.Bytes -= weigh([]ToolInfo{*t}).wire // so that they count as added since
 		}
 	}
 }

@@ -124,7 +124,7 @@ func (m *Machine) allocate(s *State, step Step) Step {
 		if d := &act.Calls[i]; d.Do == CallRun && d.info.Agent != "" {
 			w := max(1, d.info.Weight)
 			leaf := m.allocateChild(s, d, max(tokens*w/n, 0), max(dollars*float64(w)/float64(n), 0))
-			if leaf != "" && s.looped {
+			if leaf != "" && s.looped() {
 				return m.exhaust(s, verdict(StatusExhausted, leaf, d.Why))
 			}
 		}

@@ -19,22 +19,22 @@ import (
 // against the output schema. No step: the reply stands. valid is a call that was
 // found to be valid, if there is one.
 func (m *Machine) judgeReply(s *State) (step Step, valid *call) {
-	if s.replied == 0 || s.thinking.made || s.looped {
+	if s.repliedAt == 0 || s.awaitsReply() || s.looped() {
 		return nil, nil
 	}
-	if s.rejects && s.HasOpen() {
+	if s.refusing() {
 		_, whys, _ := m.flaws(s)
 		return Record{s.refusals(whys)}, nil
 	}
 	switch {
-	case s.withdrawn: // whatever else may be said of it
-	case s.refuted:
+	case s.standing == withdrawn: // whatever else may be said of it
+	case s.turnedDown():
 		return nil, nil
-	case s.reply.Stop == StopRefusal:
-		return failed("refused", s.reply.refusal()), nil
+	case s.replied.Reply.Stop == StopRefusal:
+		return failed("refused", s.replied.Reply.refusal()), nil
 	case s.HasOpen() && s.begun():
 		return nil, nil // judged before
-	case !s.HasOpen() && (hasCalls(s.reply) || !s.settled && s.malformed == ""):
+	case !s.HasOpen() && (hasCalls(s.replied.Reply) || !s.settled && s.replied.Malformed == ""):
 		return nil, nil
 	}
 	reasons, whys, valid := m.flaws(s)
@@ -58,7 +58,8 @@ const notAccepted, again = "Your reply was not accepted:\n- ", "\nReply again, c
 // reject rejects the latest reply and answers its calls.
 func (s *State) reject(reasons, whys []string) Record {
 	feedback := notAccepted + strings.Join(reasons, "\n- ") + again
-	rejected := PlanRejected{Reasons: reasons, Feedback: feedback, Rejection: s.rejections + 1}
+	before, _ := value(s.rejection)
+	rejected := PlanRejected{Reasons: reasons, Feedback: feedback, Rejection: before.Rejection + 1}
 	return Record{append([]Event{rejected}, s.refusals(whys)...)}
 }
 
@@ -68,14 +69,14 @@ func (s *State) reject(reasons, whys []string) Record {
 // plan_failed. False: it is too late, since calls of the reply were acted on, or
 // the model is asked again as it is.
 func (s *State) Reject(reasons []string) (Record, bool) {
-	if s.keepsReply(s.replied) != "" || len(reasons) == 0 {
+	if s.keepsReply(s.repliedAt) != "" || len(reasons) == 0 {
 		return Record{}, false
 	}
 	return s.reject(reasons, nil), true
 }
 
-// rejection is the step of a policy that rejects a reply, as the machine makes it.
-func (s *State) rejection(step Step) (Record, bool) {
+// policyRejection is the step of a policy that rejects a reply, as the machine makes it.
+func (s *State) policyRejection(step Step) (Record, bool) {
 	if r, ok := step.(Record); ok && len(r.Events) > 0 {
 		if e, ok := r.Events[0].(PlanRejected); ok {
 			return s.Reject(e.Reasons)
@@ -106,7 +107,7 @@ func (s *State) refusals(whys []string) (events []Event) {
 // flaws lists why the reply is rejected, and for each open call what to answer;
 // or it returns a valid call, which is enough for the reply to stand.
 func (m *Machine) flaws(s *State) (reasons, whys []string, valid *call) {
-	reply := &s.reply
+	reply := &s.replied.Reply
 	all := func(why string) ([]string, []string, *call) {
 		for range s.open {
 			whys = append(whys, "not run: "+why)
@@ -114,13 +115,13 @@ func (m *Machine) flaws(s *State) (reasons, whys []string, valid *call) {
 		return []string{why}, whys, nil
 	}
 	switch {
-	case s.malformed != "":
-		return all(s.malformed)
+	case s.replied.Malformed != "":
+		return all(s.replied.Malformed)
 	case reply.Stop == StopLength && len(s.open) > 0:
 		return all("the reply was cut off at its token limit, so none of its calls was run; be shorter")
 	case reply.Stop == StopLength:
 		return all("the reply was cut off at its token limit; be shorter")
-	case s.step != "" && len(s.open) > 0:
+	case s.asked.View.Bare && !m.single && slices.ContainsFunc(s.open, func(c *call) bool { return c.Tool != completeTool || s.asked.View.Step != "" }):
 		return all("no tools are offered here; answer in text")
 	case len(s.open) > 0:
 		for _, c := range s.open {
@@ -132,7 +133,7 @@ func (m *Machine) flaws(s *State) (reasons, whys []string, valid *call) {
 		}
 		return reasons, whys, nil
 	case reply.Stop == StopPause:
-	case s.step != "":
+	case s.asked.View.Step != "":
 		_, reasons = s.stepValue()
 	case m.output != nil:
 		_, reasons = jsonschema.Settle(m.agent.Output, reply.Text(), nil)
@@ -223,19 +224,26 @@ func (m *Machine) act(s *State, valid *call) Step {
 
 // await waits for what an open call waits for.
 func (m *Machine) await(s *State, first *call) Step {
-	if m.agent.observes() && s.binds() && s.observed <= s.acted && s.Waits(PhaseAwaitingApproval) {
+	if m.agent.observes() && s.binds() && s.seen().seq <= s.acted && s.Waits(PhaseAwaitingApproval) {
 		return Observe{} // so that an approval is about the world as it is now
 	}
-	if a, sleeps := s.sleep(); sleeps {
-		return a
+	next := s.nextAwake()
+	if first.wakes() {
+		if i := slices.IndexFunc(s.open, func(c *call) bool { return c.Phase != PhaseAnswered && !c.wakes() }); i >= 0 {
+			first = s.open[i] // somebody is needed, too
+		}
 	}
-	if first.wakes() { // somebody is needed sooner
-		first = s.open[slices.IndexFunc(s.open, func(c *call) bool { return c.Phase != PhaseAnswered && !c.wakes() })]
+	a := Await{Status: waiting[first.Phase].status, Reason: waitsFor(first)}
+	switch {
+	case first.wakes():
+		a = Await{Status: StatusPaused, Until: next.WakeAt, Reason: waitsFor(next)}
+	case first.Phase == PhaseAwaitingChild:
+		a.Status, a.Until = first.child.status, first.child.wake
 	}
-	if first.Phase == PhaseAwaitingChild {
-		return Await{Status: first.child.status, Until: first.child.wake, Reason: waitsFor(first)}
+	if next != nil && (a.Until.IsZero() || next.WakeAt.Before(a.Until)) {
+		a.Until = next.WakeAt
 	}
-	return Await{Status: waiting[first.Phase].status, Reason: waitsFor(first)}
+	return a
 }
 
 // awake ends the calls that waited until a time that has come. The time is that of the latest entry, so a
@@ -249,35 +257,38 @@ func (s *State) awake() (facts []Event) {
 	return facts
 }
 
-// sleep suspends the run until the first of the waiting calls is over, if all others are, too.
-func (s *State) sleep() (a Await, sleeps bool) {
+// nextAwake is the call that is the first to have waited long enough; nil: none waits for a time.
+func (s *State) nextAwake() (next *call) {
 	for _, c := range s.open {
-		switch {
-		case c.Phase == PhaseAnswered:
-		case !c.wakes():
-			return a, false
-		case !sleeps || c.WakeAt.Before(a.Until):
-			a, sleeps = Await{Status: StatusPaused, Until: c.WakeAt, Reason: waitsFor(c)}, true
+		if c.wakes() && (next == nil || c.WakeAt.Before(next.WakeAt)) {
+			next = c
 		}
 	}
-	return a, sleeps
+	return next
 }
 
 // Dropped returns the open calls that the loop no longer needs; see [Loop].
 func (m *Machine) Dropped(s *State) []string {
 	l, ok := m.loop.(interface{ Dropped(*State) []string })
-	if !ok || !s.looped {
+	if !ok || !s.looped() {
 		return nil
 	}
 	return slices.DeleteFunc(l.Dropped(s), func(id string) bool { return s.opened(id) == nil })
 }
 
-// drop answers the open calls that the loop needs no longer.
+// drop answers the open calls that were cancelled, and those that the loop needs no longer.
 func (m *Machine) drop(s *State) (facts []Event) {
-	const why = "it was not needed any more"
-	for _, id := range m.Dropped(s) {
-		if c := s.opened(id); c.Attempt == 0 {
-			facts = append(facts, ToolRefused{Call: id, Tool: c.Tool, Why: why})
+	ids := m.Dropped(s)
+	for _, c := range s.open {
+		if c.Cancelled != "" && c.Phase != PhaseAnswered && !slices.Contains(ids, c.ID) {
+			ids = append(ids, c.ID)
+		}
+	}
+	for _, id := range ids {
+		c := s.opened(id)
+		why := cmp.Or(c.Cancelled, "it was not needed any more")
+		if c.Attempt == 0 {
+			facts = append(facts, ToolRefused{Call: id, Tool: c.Tool, Why: cmp.Or(display.After("not run: ", c.Cancelled), why)})
 		} else if c.Phase != PhaseInDoubt {
 			facts = append(facts, ToolFinished{Call: id, Tool: c.Tool, Status: ToolCancelled, Error: why})
 		}
@@ -330,9 +341,9 @@ func (m *Machine) classify(s *State, c *call, valid bool, d *Classified) {
 		d.Do, d.facts = CallReuse, &Record{t.pure.facts(s, c)}
 		return
 	case t.waiter != nil:
-		at, what, err := t.waiter.Until(d.Call.Args, s.time)
-		d.Do, d.facts = CallHand, &Record{[]Event{InputRequested{Call: c.ID, Question: what, WakeAt: at}}}
-		if err != nil {
+		e, err := t.waiter.Until(d.Call.Args, s.time)
+		e.Call = c.ID
+		if d.Do, d.facts = CallHand, (&Record{[]Event{e}}); err != nil {
 			d.Do, d.Why = CallRefuse, err.Error()
 		}
 		return
@@ -349,7 +360,7 @@ func (m *Machine) classify(s *State, c *call, valid bool, d *Classified) {
 	}
 	if t.info.Effect == Write && c.Phase == PhaseUndecided {
 		if of := s.unknownOutcome(c.Tool, d.Call.Args); of != "" {
-			d.Do, d.Why = CallAsk, fmt.Sprintf("the equal call %s has an unknown outcome; running it again may do it twice", of)
+			d.Do, d.Once, d.Why = CallAsk, true, fmt.Sprintf("the equal call %s has an unknown outcome; running it again may do it twice", of)
 		}
 	}
 }

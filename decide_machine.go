@@ -16,7 +16,6 @@ import (
 	"github.com/pawl-run/pawl/internal/jsonschema"
 	"github.com/pawl-run/pawl/internal/naming"
 	"github.com/pawl-run/pawl/internal/usercode"
-	"github.com/pawl-run/pawl/internal/wire"
 )
 
 // A Machine is a prepared agent: checked, declared, its schemas compiled. It is
@@ -63,10 +62,7 @@ const (
 	maxVoided     = 3
 )
 
-var (
-	agentName = regexp.MustCompile(`^[a-z0-9-]+$`)
-	toolName  = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
-)
+var agentName = regexp.MustCompile(`^[a-z0-9-]+$`)
 
 // NewMachine prepares an agent. The error joins every contradiction found, one
 // a line, each naming what it is about and what would be right.
@@ -103,19 +99,18 @@ func NewMachine(a Agent) (*Machine, error) {
 		priced("auxiliary model", info)
 	}
 	errs = append(errs, m.arm()...)
-	refuse(m.single && len(a.Tools) > 0, "loop single: it offers no tools, but the agent has %d; use the react loop or drop them", len(a.Tools))
-	refuse(m.single && a.Builtins, "loop single: it offers no tools; drop Builtins")
-	refuse(m.single && a.Strategy == StrategyJSON, "loop single: the json strategy is a way to call tools; use native")
+	if m.single {
+		refuse(len(a.Tools) > 0, "loop single: it offers no tools, but the agent has %d; use the react loop or drop them", len(a.Tools))
+		refuse(a.Builtins, "loop single: it offers no tools; drop Builtins")
+		refuse(a.Strategy == StrategyJSON, "loop single: the json strategy is a way to call tools; use native")
+	}
 	refuse(a.Goal != nil && (a.Goal.Metric == nil || a.Goal.Success == nil), "goal: it needs both a Metric and a Success condition")
 	if a.Output != nil {
 		var err error
 		m.output, err = jsonschema.Compile(a.Output, nil)
 		refuse(err != nil, "output: %w", err)
 	}
-	refuse(a.Sampling.MaxTokens < 0, "sampling: MaxTokens may not be negative")
-	refuse(a.Sampling.Effort != "" && !slices.Contains(Efforts, a.Sampling.Effort), "sampling: Effort is %q; want one of %s", a.Sampling.Effort, strings.Join(Efforts, ", "))
-	c := a.Sampling.Cache
-	refuse(c != "" && c != "5m" && c != "1h" && c != "off", "sampling: Cache is %q; use 5m, 1h, off or nothing", c)
+	m.checkSampling(refuse)
 	refuse(a.MaxParallel < 0, "max_parallel: MaxParallel is %d; it may not be negative", a.MaxParallel)
 	refuse(a.MaxParallel > 1 && a.Serial, "max_parallel: MaxParallel is %d, but a Serial agent makes one call at a time; drop one of them", a.MaxParallel)
 	refuse(a.Approvals.TTL < 0, "approvals: TTL is %v; it may not be negative", a.Approvals.TTL)
@@ -126,14 +121,7 @@ func NewMachine(a Agent) (*Machine, error) {
 
 	m.declare(model, fallback, advice)
 	m.core = core(m.offer)
-	m.weight = weigh(m.core)
-	m.base = len(m.system(View{}, m.core)) + len(a.Output)
-	if m.agent.Strategy == StrategyNative {
-		m.base += m.weight.text
-	}
-	for name, value := range a.Sampling.Options {
-		m.options += wire.Quoted(name) + len(value) + len(`"":,`)
-	}
+	m.weigh()
 	return m, nil
 }
 
@@ -143,7 +131,7 @@ func (m *Machine) declare(model ModelInfo, fallback, auxiliary []ModelInfo) {
 	m.decl = Declaration{
 		Agent: a.Name, Version: a.Version, Description: a.Description, Prompt: a.Prompt, ModelInfo: model, Fallback: fallback, Auxiliary: auxiliary,
 		Loop: m.loop.Name(), Strategy: m.agent.Strategy, Tools: m.offer, Limits: a.Limits.withDefaults(),
-		Observes: a.observes(), Output: a.Output, Sampling: a.Sampling, Serial: a.Serial, MaxParallel: a.MaxParallel, Approvals: a.Approvals, Trace: a.Trace, ResultKey: a.ResultKey,
+		Observes: a.observes(), Output: a.Output, Sampling: a.Sampling, Serial: a.Serial, MaxParallel: a.MaxParallel, Approvals: a.Approvals, Instructs: a.Instruct != nil, Notices: a.Notices, Trace: a.Trace, ResultKey: a.ResultKey,
 		Source: a.Source, Machine: MachineNumber,
 	}
 	if k, ok := m.loop.(interface{ Steps() json.RawMessage }); ok {
@@ -282,28 +270,26 @@ func (m *Machine) add(t Tool, own bool) error {
 	a := &armed{tool: t, info: t.Info().withDefaults()}
 	info := &a.info
 	switch {
-	case !toolName.MatchString(info.Name):
+	case !naming.ToolName().MatchString(info.Name):
 		return fmt.Errorf("tool %q: a name has 1 to 64 letters, digits, _ or -", info.Name)
 	case strings.HasPrefix(info.Name, "__") && !own:
 		return fmt.Errorf("tool %q: names that begin with __ belong to the machine", info.Name)
 	case m.tools[info.Name] != nil:
 		return fmt.Errorf("tool %q: there are two of that name", info.Name)
-	case info.Timeout < 0 || info.MaxOutput < 0 || info.MaxCalls < 0 || info.MaxParallel < 0 || info.Weight < 0:
+	case info.Timeout < 0 || min(info.MaxOutput, info.MaxCalls, info.MaxParallel, info.Weight) < 0:
 		return fmt.Errorf("tool %q: Timeout, MaxOutput, MaxCalls, MaxParallel and Weight may not be negative", info.Name)
 	}
 	var err error
 	if a.schema, err = jsonschema.Compile(info.Input, &jsonschema.Options{Closed: true}); err != nil {
 		return fmt.Errorf("tool %q: input: %w", info.Name, err)
 	}
-	if own, ok := m.agent.Trust[info.Name]; ok {
-		info.Trust = own
+	if label, ok := m.agent.Trust[info.Name]; ok {
+		info.Trust = label
 	}
 	if info.Trust < 0 || info.Trust > Untrusted {
 		return fmt.Errorf("tool %q: %d is no label; use Trusted or Untrusted", info.Name, int(info.Trust))
 	}
-	if b, ok := t.(builtin); ok {
-		a.pure = &b
-	}
+	a.pure, _ = t.(*builtin)
 	a.waiter, _ = t.(Waiter)
 	if d, ok := t.(Delegate); ok {
 		if err := m.delegate(d, a); err != nil {
@@ -360,11 +346,14 @@ func (m *Machine) Asks() bool { return m.halts(false) }
 func (m *Machine) halts(approvals bool) bool {
 	waits := func(part any) bool {
 		w, ok := part.(interface{ Waits() bool })
-		a, only := part.(interface{ Approves() bool })
-		return ok && w.Waits() && (approvals || !only || !a.Approves())
+		if a, only := part.(interface{ Approves() bool }); !approvals && only && a.Approves() {
+			return false
+		}
+		return ok && w.Waits()
 	}
 	for _, t := range m.tools {
-		if t.info.Client || t.asks || approvals && t.waits || waits(t.tool) {
+		own := t.info.Client || t.asks || approvals && t.waits
+		if own || waits(t.tool) {
 			return true
 		}
 	}

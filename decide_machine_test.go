@@ -15,7 +15,7 @@ import (
 
 // TestContradictions: everything that makes no sense is told at once, each with
 // what would be right.
-func TestContradictions(t *testing.T) {
+func TestContradictions(t *testing.T) { // Promises: D8.
 	bad := func(i pawl.ToolInfo) pawl.Tool { return deed{i} }
 	for _, c := range []struct {
 		agent pawl.Agent
@@ -57,6 +57,10 @@ max_parallel: MaxParallel is 2, but a Serial agent makes one call at a time; dro
 policies: one of them is nil
 column 13: tool_called("nosuch") can never hold: the agent has no tool nosuch (there is __complete__, __log_progress__, __mine__, __pause_for_human__, __retrieve_memory__, __store_memory__, a b, look, look, n, s)
 no_progress(-1, fail): the window may not be negative, and then is fail, escalate or hint`},
+		{pawl.Agent{Name: "a", Model: pawl.ModelFunc(nil), Tools: []pawl.Tool{bad(pawl.ToolInfo{Name: "look"})}, Sampling: pawl.Sampling{ToolChoice: "see"}},
+			`agent "a": sampling: ToolChoice is "see"; use required, none or the name of a tool that the agent runs`},
+		{pawl.Agent{Name: "a", Model: pawl.ModelFunc(nil), Sampling: pawl.Sampling{ToolChoice: "required"}},
+			`agent "a": sampling: ToolChoice is "required", but no tools are offered; add one or leave it out`},
 		{pawl.Agent{Name: "a", Model: pawl.ModelFunc(nil), MaxParallel: -1},
 			`agent "a": max_parallel: MaxParallel is -1; it may not be negative`},
 		{pawl.Agent{Name: "a", Model: pawl.ModelFunc(nil), Stop: must(stop.Parse(`confidence >= 0.9`, nil))},

@@ -20,15 +20,15 @@ func (m *Machine) Called(t Think) ModelCalled {
 	return ModelCalled{Purpose: t.Purpose, Attempt: t.Attempt, Reserved: t.Estimate + t.Hosted.Input + t.MaxTokens, Cost: t.Cost, MaxTokens: t.MaxTokens, Bytes: t.Bytes, Fallback: t.Fallback, Model: t.Model, Effort: t.Effort, View: t.View, Long: t.Long}
 }
 
-// conversation is what a request shows of a run, the [ModelCalled] of the request
+// transcript is what a request shows of a run, the [ModelCalled] of the request
 // included, and the places up to which other requests are likely to show the same.
-type conversation interface {
+type transcript interface {
 	Messages(*State) (messages []Message, marks []int)
 }
 
 // Request materialises what t sends from the conversation so far, such as a
 // transcript of package window; nil is an empty one.
-func (m *Machine) Request(s *State, t Think, so conversation) Request {
+func (m *Machine) Request(s *State, t Think, so transcript) Request {
 	r := Request{
 		Run: s.run, Purpose: t.Purpose, Attempt: t.Attempt, Turn: t.Iteration, Step: t.View.Step,
 		System: m.system(t.View, m.shown(s)), MaxTokens: t.MaxTokens, Sampling: m.agent.Sampling, Long: t.Long,
@@ -41,7 +41,12 @@ func (m *Machine) Request(s *State, t Think, so conversation) Request {
 	}
 	if m.declares(&t.View) {
 		r.Tools = m.shown(s)
-		r.NoCalls = t.View.Bare && len(r.Tools) > 0
+	}
+	if len(r.Tools) > 0 {
+		r.ToolChoice = t.View.ToolChoice
+		if t.View.Bare {
+			r.ToolChoice = choiceNone
+		}
 	}
 	switch {
 	case t.View.Output != "":
@@ -53,7 +58,7 @@ func (m *Machine) Request(s *State, t Think, so conversation) Request {
 		r.Sampling = Sampling{}
 	}
 	r.Sampling.Effort = cmp.Or(t.Effort, r.Sampling.Effort)
-	if system := s.declared().systemOf(&t.View); system != s.asked {
+	if d := s.declared(); d.systemOf(&t.View) != d.systemOf(&s.asked.View) {
 		r.Messages = slices.Clone(r.Messages) // which others share
 		for i, msg := range r.Messages {
 			r.Messages[i] = msg.Moved()
@@ -65,7 +70,8 @@ func (m *Machine) Request(s *State, t Think, so conversation) Request {
 // declares reports whether a request with a view has the tools: to call them, or because the
 // calls of the conversation, the provider's cache and the thinking that is bound to them need them.
 func (m *Machine) declares(v *View) bool {
-	return m.agent.Strategy == StrategyNative && !m.single && (!v.Bare || !v.Alone && v.Step == "")
+	talks := !v.Alone && v.Step == ""
+	return m.agent.Strategy == StrategyNative && !m.single && (!v.Bare || talks)
 }
 
 // systemOf names the system prompt of a request apart from the agent's own: by its text, or by
@@ -80,7 +86,7 @@ func (d *Declaration) systemOf(v *View) string {
 // Request rebuilds from the log what was sent for called, the latest entry of s,
 // of a turn, and which model was asked. The agent is what the run recorded of it;
 // the conversation has taken in all entries up to this one.
-func (s Internals) Request(called ModelCalled, turn int, so conversation) (Request, ModelInfo) {
+func (s Internals) Request(called ModelCalled, turn int, so transcript) (Request, ModelInfo) {
 	d := s.Declaration()
 	m := Machine{agent: Agent{Prompt: d.Prompt, Strategy: d.Strategy, Sampling: d.Sampling, Output: d.Output}, core: core(d.Tools)}
 	m.single = d.Loop == SingleCall{}.Name()
@@ -106,7 +112,7 @@ func withPrompt(messages []Message, prompt string) []Message {
 // made valid, its usage is checked, and it is priced. A reply with neither text nor calls, and
 // one that is asked for again at once, are errors: the attempt has failed.
 func (m *Machine) Replied(s *State, t Think, r Reply) (ModelReplied, error) {
-	n := s.counter
+	n := s.counter()
 	r.Hosted = slices.Clone(r.Hosted)
 	for i := range r.Hosted {
 		h := &r.Hosted[i]
@@ -122,13 +128,15 @@ func (m *Machine) Replied(s *State, t Think, r Reply) (ModelReplied, error) {
 		return ModelReplied{}, &ModelError{Class: ClassEmpty, Message: "the reply has neither text nor calls", Usage: r.Usage}
 	}
 	e := ModelReplied{Purpose: t.Purpose}
-	if m.acts(&t) && r.Stop != StopRefusal && r.Stop != StopLength {
+	whole := r.Stop != StopRefusal && r.Stop != StopLength
+	if whole && m.acts(&t) {
 		if action, flaw := readJSONReply(r, n+1); flaw == "" || !t.View.Bare { // whose model has not read how to call a tool
 			r, e.Malformed = action, flaw
 		}
 	}
-	if r.Repaired {
-		r.disarm()
+	r.disarm()
+	if whole && e.Malformed == "" && r.Stop != StopPause {
+		e.Malformed = r.unchosen(t.View.ToolChoice)
 	}
 	if r.Stop = cmp.Or(r.Stop, StopEnd); r.Stop == StopEnd && hasCalls(r) {
 		r.Stop = StopCalls
@@ -142,6 +150,28 @@ func (m *Machine) Replied(s *State, t Think, r Reply) (ModelReplied, error) {
 		return ModelReplied{}, failed
 	}
 	return e, nil
+}
+
+// unchosen says what a reply lacks under a tool choice; empty: nothing. Ending the run by the
+// builtin __complete__ is no call of a tool.
+func (r *Reply) unchosen(choice string) string {
+	called := len(r.Hosted) > 0
+	for _, p := range r.Parts {
+		c, is := p.(Call)
+		if !is || c.Tool == completeTool {
+			continue
+		}
+		if called = true; choice != choiceRequired && choice != "" && c.Tool != choice {
+			return fmt.Sprintf("this turn must call %s and no other tool", choice)
+		}
+	}
+	switch {
+	case choice == "" || called:
+		return ""
+	case choice == choiceRequired:
+		return "this turn must call a tool"
+	}
+	return "this turn must call " + choice
 }
 
 // acts reports whether the reply to t is an action of the JSON strategy.
@@ -297,7 +327,7 @@ func (r *Reply) repair(s string) string {
 // their call must not run.
 func (r *Reply) disarm() {
 	for i, p := range r.Parts {
-		if c, ok := p.(Call); ok && bytes.Contains(c.Args, []byte("\uFFFD")) {
+		if c, ok := p.(Call); ok && r.Repaired && bytes.Contains(c.Args, []byte("\uFFFD")) {
 			c.Args = wire.Quote(repaired + string(c.Args))
 			r.Parts[i] = c
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/internal/meter"
+	"github.com/pawl-run/pawl/internal/wire"
 )
 
 const (
@@ -23,15 +24,17 @@ const (
 // fill completes a Think with its place in the run and its reservation. What
 // a loop or policy wrote there does not count, but for a lower clamp.
 func (m *Machine) fill(s *State, t Think) Think {
-	lower, lowered := t.MaxTokens, t.MaxTokens > 0 || t.Attempt > 0
-	if t.Attempt == 0 && lowered && t.Purpose.judges() && m.thinks(&t) {
+	lower, filled := t.MaxTokens, t.Attempt > 0
+	lowered := lower > 0 || filled
+	if !filled && lowered && t.Purpose.judges() && m.thinks(&t) {
 		lower += thinkingRoom
 	}
 	t.View.Bare = t.View.Bare || t.View.Step != ""
 	if cache := m.agent.Sampling.Cache; cache != "" { // in place of what a policy chose
 		t.Long = cache == "1h" && t.Model == ""
 	}
-	again := s.iteration > 0 && !s.settled && t.Purpose == PurposeTurn
+	again := t.Purpose == PurposeTurn && s.iteration > 0 && !s.settled
+	m.choose(&t, s.iteration == 0 || s.iteration == 1 && again)
 	m.place(s, &t, again)
 	t.Estimate, t.Bytes = m.Estimate(s, &t)
 	t.Hosted = Usage{}
@@ -44,14 +47,49 @@ func (m *Machine) fill(s *State, t Think) Think {
 	return m.clamp(s, t, 0, 0)
 }
 
+// The tool choices that are no names of tools; see [Request].
+const (
+	choiceRequired = "required"
+	choiceNone     = "none"
+)
+
+// choose gives the first turn of a run the tool choice of the agent.
+func (m *Machine) choose(t *Think, first bool) {
+	switch {
+	case !first || t.Purpose != PurposeTurn || t.View.Bare || t.View.ToolChoice != "":
+	case m.agent.Sampling.ToolChoice == choiceNone:
+		t.View.Bare = true
+	default:
+		t.View.ToolChoice = m.agent.Sampling.ToolChoice
+	}
+	if t.View.Bare || t.Purpose != PurposeTurn {
+		t.View.ToolChoice = ""
+	}
+}
+
+// checkSampling reports knobs that no request can have, and a tool choice that no reply can follow.
+func (m *Machine) checkSampling(refuse func(bool, string, ...any)) {
+	knobs := &m.agent.Sampling
+	refuse(knobs.MaxTokens < 0, "sampling: MaxTokens may not be negative")
+	refuse(knobs.Effort != "" && !slices.Contains(Efforts, knobs.Effort), "sampling: Effort is %q; want one of %s", knobs.Effort, strings.Join(Efforts, ", "))
+	refuse(!slices.Contains([]string{"", "5m", "1h", "off"}, knobs.Cache), "sampling: Cache is %q; use 5m, 1h, off or nothing", knobs.Cache)
+	choice := m.agent.Sampling.ToolChoice
+	if choice == "" || choice == choiceNone {
+		return
+	}
+	refuse(len(m.agent.Tools) == 0 || m.single, "sampling: ToolChoice is %q, but no tools are offered; add one or leave it out", choice)
+	known := slices.ContainsFunc(m.offer, func(t ToolInfo) bool { return t.Name == choice && t.Hosted == (Usage{}) })
+	refuse(len(m.agent.Tools) > 0 && choice != choiceRequired && !known, "sampling: ToolChoice is %q; use required, none or the name of a tool that the agent runs", choice)
+}
+
 // place gives a Think its turn, its attempt, the model that it asks, and when. again says that the
 // turn is asked for once more: a retry, a re-ask after a rejection, or a lost call.
 func (m *Machine) place(s *State, t *Think, again bool) {
 	t.Iteration, t.Attempt, t.Cost, t.NotBefore, t.Fallback = s.iteration, 1, 0, time.Time{}, 0
-	f := s.failure
+	f := s.failing().latest
 	switch {
 	case again:
-		t.Attempt = s.attempt + 1
+		t.Attempt = s.asked.Attempt + 1
 	case t.Purpose == PurposeTurn:
 		t.Iteration++
 	case f != nil && f.Purpose == t.Purpose:
@@ -109,8 +147,8 @@ func (m *Machine) Estimate(s *State, t *Think) (tokens, bytes int) {
 		return seen.Expect(bytes, !v.Alone, s.limits.Margin), bytes
 	}
 	n := textTokens(bytes)
-	if !v.Alone && s.lastInput > 0 {
-		n = max(n, s.lastInput+textTokens(s.bytes-s.lastBytes+s.size(v.Prompt)+s.around()))
+	if !v.Alone && s.counted.Input > 0 {
+		n = max(n, s.counted.Input+textTokens(s.talk.Bytes-s.counted.Bytes+s.size(v.Prompt)+s.around()))
 	}
 	return n + int(float64(n)*s.limits.Margin), bytes
 }
@@ -126,10 +164,22 @@ func textTokens(bytes int) int { return (bytes + tokenBytes - 1) / tokenBytes }
 // token for 750 pixels, of pictures that are scaled down to 1.15 megapixels).
 const pictureBytes = tokenBytes * 1600
 
+// weigh measures what every request of the agent has.
+func (m *Machine) weigh() {
+	m.weight = weigh(m.core)
+	m.base = len(m.system(View{}, m.core)) + len(m.agent.Output)
+	if m.agent.Strategy == StrategyNative {
+		m.base += m.weight.text
+	}
+	for name, value := range m.agent.Sampling.Options {
+		m.options += wire.Quoted(name) + len(value) + len(`"":,`)
+	}
+}
+
 // bytes is what a view sends, counted as everything is: text, arguments and
 // schemas as they are, and a little for each message.
 func (m *Machine) bytes(s *State, v *View) int {
-	if s.wire != (Wire{}) {
+	if s.declared().wires() != (Wire{}) {
 		return m.wired(s, v)
 	}
 	n := len(m.agent.Prompt) + len(v.Prompt)
@@ -141,13 +191,13 @@ func (m *Machine) bytes(s *State, v *View) int {
 		n += m.base - len(m.agent.Prompt) - m.weight.white + found.text - found.white
 	}
 	if !v.Alone {
-		n += s.bytes + pictureBytes*max(0, s.shots)
+		n += s.talk.Bytes + pictureBytes*max(0, s.talk.Pictures)
 	}
 	return n
 }
 
 func (m *Machine) wired(s *State, v *View) int {
-	w := s.wire
+	w := s.declared().wires()
 	shown := m.shown(s)
 	n := w.Frame + s.size(m.system(*v, shown)) + s.size(v.Prompt) + s.around() + m.options
 	if out := cmp.Or(v.Output, string(m.agent.Output)); out != "" {
@@ -160,7 +210,7 @@ func (m *Machine) wired(s *State, v *View) int {
 		}
 	}
 	if !v.Alone {
-		n += s.bytes + pictureBytes*max(0, s.shots)
+		n += s.talk.Bytes + pictureBytes*max(0, s.talk.Pictures)
 	}
 	return n
 }
@@ -217,7 +267,7 @@ func (m *Machine) limitThink(s *State, t *Think) Step {
 		return failed("model", fmt.Sprintf("%s is to ask %q, a model that no policy and no loop brings", t.Purpose, t.Model))
 	}
 	if s.rejected >= maxRejected && t.Purpose == PurposeTurn {
-		why := strings.TrimSuffix(strings.TrimPrefix(s.whyNot, notAccepted), again)
+		why := strings.TrimSuffix(strings.TrimPrefix(s.LastRejection(), notAccepted), again)
 		return Finish{Verdict: verdict(StatusPlanFailed, "plan_failed", fmt.Sprintf("every reply of %d iterations in a row was rejected: %s", s.rejected, why))}
 	}
 	if wait := t.NotBefore.Sub(s.time); !t.NotBefore.IsZero() && wait >= s.limits.Time-s.elapsed {
@@ -256,7 +306,7 @@ func (m *Machine) late(s *State) Step {
 // unstarted reports whether nothing was done about an open call of the model's,
 // so that it can be dropped. The calls of a loop are all it has, and wait.
 func (s *State) unstarted(c *call) bool {
-	return c.Phase == PhaseUndecided && c.Attempt == 0 && !s.looped
+	return c.Phase == PhaseUndecided && c.Attempt == 0 && !s.looped()
 }
 
 // notRun answers a call whose turn comes too late, or that was denied before.
@@ -293,10 +343,10 @@ func (m *Machine) exhaust(s *State, v Verdict) Step {
 	left := s.refused()
 	switch {
 	case v.Status != StatusExhausted: // only a limit leaves something to say
-	case s.finalAsked: // it was said
+	case s.final != nil && !s.final.again: // it was said
 	case s.iteration == 0: // there was no turn to speak of
 	case m.single, s.at != "": // the answer is the reply, or the loop's
-	case s.failure != nil: // the model does not answer
+	case s.failing().latest != nil: // the model does not answer
 	case s.elapsed >= s.limits.Time:
 	case left.Seq > 0 && left.MaxTokens < leastReply: // a budget has no room for it
 	default:
@@ -342,5 +392,39 @@ func (m *Machine) overBudget(s *State) Step {
 		return Await{Status: StatusPaused, Until: r.Until, Reason: r.Detail}
 	default:
 		return m.exhaust(s, verdict(StatusExhausted, r.Leaf, r.Detail))
+	}
+}
+
+// notices are the notices that are due before a new turn of the model: one for each limit that is
+// near. A limit that was raised since its notice may get another.
+func (m *Machine) notices(s *State, step Step) (due []Event) {
+	if t, thinks := step.(Think); !thinks || t.Purpose != PurposeTurn || t.Attempt > 1 {
+		return nil
+	}
+	for _, n := range [...]NoticeGiven{
+		{About: "iterations", Used: float64(s.iterations()), Most: float64(s.limits.Iterations)},
+		{About: "tokens", Used: float64(s.Tokens()), Most: float64(s.limits.Tokens)},
+		{About: "time", Used: s.elapsed.Seconds(), Most: s.limits.Time.Seconds()},
+		{About: "cost", Used: meter.Dollars(s.cost), Most: s.limits.Cost},
+	} {
+		if meter.Near(n.Used, n.Most) && s.notices[n.About].Most != n.Most {
+			n.Text, n.Told = s.used(n.About), m.agent.Notices
+			due = append(due, n)
+		}
+	}
+	return due
+}
+
+// used says how much of a limit is used.
+func (s *State) used(limit string) string {
+	switch limit {
+	case "iterations":
+		return fmt.Sprintf("%d of %d iterations are used.", s.iterations(), s.limits.Iterations)
+	case "tokens":
+		return fmt.Sprintf("%s of %s tokens are used.", display.Group(s.Tokens()), display.Group(s.limits.Tokens))
+	case "time":
+		return fmt.Sprintf("%v of %v are used.", s.elapsed.Round(s.limits.Time/100), s.limits.Time)
+	default:
+		return fmt.Sprintf("%s of $%s are spent.", display.Dollars(meter.Dollars(s.cost)), s.costLimit())
 	}
 }

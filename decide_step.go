@@ -55,6 +55,10 @@ type View struct {
 	Alone  bool   `json:"alone,omitzero"`  // without the conversation
 	Bare   bool   `json:"bare,omitzero"`   // without tools
 
+	// ToolChoice makes the reply to a turn call a tool: "required" any, else the one of this name.
+	// A reply that does not is rejected and asked for again. Empty: as the model likes.
+	ToolChoice string `json:"tool_choice,omitzero"`
+
 	// Step makes a turn a step of a loop under this label, by which [State.Step]
 	// finds it. The conversation starts again with Prompt, without tools, and the
 	// reply is not a final answer: only the loop ends the run. Output is the JSON
@@ -85,6 +89,11 @@ type Classified struct {
 	// Approved says that a decision lets the call run. The engine checks just
 	// before the start that the decision is still valid.
 	Approved bool
+
+	// Once and Named keep a CallAsk from standing permissions: with Once none covers it, and each
+	// argument in Named must be one whose value the permission fixes. A policy can only add to them.
+	Once  bool
+	Named []string
 
 	info  *ToolInfo // what the tool declares; never nil
 	facts *Record   // for CallReuse of a pure tool and CallHand of a Waiter: what is recorded
@@ -187,17 +196,20 @@ func unsound(step Step) string {
 
 // Given reports whether the note comes from a hook, a signal, a board, a budget or a model, not from a step.
 func (n Noted) Given() bool {
-	return n.Signal != 0 || strings.HasPrefix(n.By, "hook ") || n.By == "__board__" || n.By == "__budget__" || n.By == "__model__"
+	ours := n.By == "__board__" || n.By == "__budget__" || n.By == "__model__"
+	return ours || n.Signal != 0 || strings.HasPrefix(n.By, "hook ")
 }
 
 // External reports whether an event comes from outside the run: from an owner, a person, a client, a hook or
 // a limit. Every other event is decided by the machine, or recorded by the engine as it performs a step.
 func External(event Event) bool {
 	switch e := event.(type) {
-	case RunStarted, RunResumed, RunExtended, RunForked, CancelRequested, HookDirected, ClientToolReturned, ApprovalDecided, ToolSettled:
+	case RunStarted, RunResumed, RunExtended, RunForked, CancelRequested, HookDirected, InstructionsGiven, ClientToolReturned, ApprovalDecided, ToolSettled:
 		return true
 	case InputGiven:
 		return e.Call != "" || e.Signal != 0 // a message for later is decided in its turn
+	case NoticeGiven:
+		return e.Given()
 	case RunPaused: // a shutdown, queued, or by the engine for a rate
 		return (e.Status == StatusPaused || e.Status == StatusQueued) && (e.WakeAt.IsZero() || e.Rate != "")
 	case RunStopped:

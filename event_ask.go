@@ -20,18 +20,21 @@ type ApprovalRequested struct {
 	TokenHash     string            `json:"token_hash,omitzero"`
 }
 
-// ApprovalDecided is a decision. The engine applies it before the call runs. With ForRun it also holds
-// for later calls of the run with the same tool and arguments, except those that Free names; each has
-// an ApprovalDecided of its own. An argument that [ToolInfo].Reaches declares is never free.
+// ApprovalDecided is a decision. The engine applies it before the call runs. A Scope other than call
+// gives a standing permission: later calls of the run, the thread or the agent with the same tool and
+// arguments, except those that Free names, run without a question. Each has an ApprovalDecided of its
+// own, which names the permission and who gave it.
 type ApprovalDecided struct {
 	Call          string            `json:"call"`
 	Approved      bool              `json:"decision"` // approve or deny
 	By            string            `json:"by"`
-	ForRun        bool              `json:"scope"` // run: also for later calls; call: for this one alone
+	Scope         string            `json:"scope"` // call, run, thread or agent
+	Permission    string            `json:"permission,omitzero"`
 	Free          []string          `json:"free,omitzero"`
-	Times         int               `json:"times,omitzero"`     // how many later calls it holds for; 0: any number
+	Times         int               `json:"times,omitzero"`     // how many later calls the permission covers; 0: any number
+	Until         time.Time         `json:"until,omitzero"`     // when it ends
 	Args          json.RawMessage   `json:"args,omitzero"`      // the approver's arguments; nil: those of the request
-	Preconditions map[string]string `json:"witnesses,omitzero"` // of the edited arguments
+	Preconditions map[string]string `json:"witnesses,omitzero"` // of the edited arguments, or of a call that a permission covers
 	Reason        string            `json:"reason,omitzero"`
 	Signal        int64             `json:"signal,omitzero"`
 }
@@ -58,6 +61,7 @@ type InputRequested struct {
 	Key      string    `json:"key,omitzero"` // the call runs again with the answer; see [AskPerson]
 	Expires  time.Time `json:"expires_at,omitzero"`
 	WakeAt   time.Time `json:"wake_at,omitzero"` // the call is over then without an answer; see [Waiter]
+	Awaits   string    `json:"awaits,omitzero"`  // the name of the signal that ends the call before that
 }
 
 // InputGiven is the answer to an [InputRequested]; without a Call, it is a message that nobody

@@ -32,13 +32,14 @@ func (e *ModelCalled) Says() bool {
 	return e.View.Prompt != "" && e.Purpose == PurposeTurn && e.Attempt == 1 && !e.View.Alone
 }
 
-// reservation is what is set aside for the call.
-func (e *ModelCalled) reservation() reservation {
-	v := &e.View
-	return reservation{
-		made: true, usage: Usage{Input: e.Reserved - e.MaxTokens, Output: e.MaxTokens}, cost: e.Cost,
-		auxiliary: e.Model, fallback: e.Fallback, bytes: max(0, e.Bytes), talk: e.Purpose == PurposeTurn && !v.Alone && !v.Bare && v.System == "",
-	}
+// reserved is the tokens that are set aside for the call.
+func (e *ModelCalled) reserved() Usage {
+	return Usage{Input: e.Reserved - e.MaxTokens, Output: e.MaxTokens}
+}
+
+// talks reports whether the next request of the conversation begins with this one.
+func (e *ModelCalled) talks() bool {
+	return e.Purpose == PurposeTurn && !e.View.Alone && !e.View.Bare && e.View.System == ""
 }
 
 // ModelReplied is a whole reply. Cost is in dollars and means something only if

@@ -1,6 +1,9 @@
 package pawl
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // RunStarted is the first event of every log. It holds the agent's whole declaration, so that
 // the log can be read, explained and replayed without the program that wrote it.
@@ -48,14 +51,14 @@ type RunExtended struct {
 
 // RunForked follows the entries that a fork shares with the run it was forked from.
 type RunForked struct {
-	From   string            `json:"from"`           // the run that wrote the last shared entry
-	Seq    uint64            `json:"seq"`            // the last shared entry
-	Input  string            `json:"input,omitzero"` // additional input; empty: none
+	From   string            `json:"from"`            // the run that wrote the last shared entry
+	Seq    uint64            `json:"seq"`             // the last shared entry
+	Digest string            `json:"digest,omitzero"` // the digest of the log of From at that entry
+	Input  string            `json:"input,omitzero"`  // additional input; empty: none
 	Owner  string            `json:"owner,omitzero"`
 	Epoch  uint64            `json:"epoch,omitzero"`
 	Labels map[string]string `json:"labels,omitzero"` // in place of those of the shared entries; none: those
 	By     string            `json:"by,omitzero"`
-	Edited bool              `json:"edited,omitzero"` // By wrote the entry that follows, in place of entry Seq+1 of the other run
 }
 
 // RunStopped ends a run. If its status is resumable, the run may go on later. Leaf is panic if
@@ -69,8 +72,9 @@ type RunStopped struct {
 	Withheld  bool   `json:"withheld,omitzero"` // a policy kept the model's answer back
 }
 
-// CancelRequested asks the run to end.
+// CancelRequested asks the run to end, or one of its calls.
 type CancelRequested struct {
+	Call   string `json:"call,omitzero"` // empty: the run
 	By     string `json:"by"`
 	Reason string `json:"reason"`
 	Signal int64  `json:"signal,omitzero"`
@@ -98,6 +102,46 @@ type ChildStopped struct {
 	WakeAt   time.Time `json:"wake_at,omitzero"` // when to resume a paused child; zero: only on request
 	// ModelCalls is how many model calls reached a provider.
 	ModelCalls int `json:"model_calls,omitzero"`
+}
+
+// InstructionsGiven is what Agent.Instruct returned, when it differs from what the model has read. The
+// model reads it before its next turn, and at the beginning of each step.
+type InstructionsGiven struct {
+	Text string `json:"text"`
+}
+
+// Says is what the model reads.
+func (e InstructionsGiven) Says() string {
+	if e.Text == "" {
+		return "Instructions as of now: none."
+	}
+	return "Instructions as of now:\n" + e.Text
+}
+
+// NoticeGiven says that most of a limit or a budget is used. About names the limit as specs do, or
+// the account of a budget; with "instructions", it says that these could not be computed. Used and
+// Most are in the limit's unit: seconds for time, dollars for cost. Text says the same in words; the
+// model reads it before its next turn if Told is set.
+type NoticeGiven struct {
+	About string  `json:"about"`
+	Used  float64 `json:"used"`
+	Most  float64 `json:"most"`
+	Text  string  `json:"text"`
+	Told  bool    `json:"told,omitzero"`
+}
+
+// Given reports whether the notice comes from the engine, not from a step: it is about a budget or
+// instructions.
+func (e NoticeGiven) Given() bool {
+	return strings.HasPrefix(e.About, "budget ") || e.About == "instructions"
+}
+
+// Says is what the model reads; empty: nothing.
+func (e NoticeGiven) Says() string {
+	if !e.Told {
+		return ""
+	}
+	return "Notice: " + e.Text + " Finish within what is left."
 }
 
 // HookDirected records what a hook directed after an entry. A retry withdraws the reply, or

@@ -53,7 +53,7 @@ type ToolFinished struct {
 	Truncated bool            `json:"truncated"`
 	Blob      string          `json:"blob,omitzero"`
 	Abandoned bool            `json:"abandoned,omitzero"`
-	Images    []File          `json:"images,omitzero"`
+	Files     []File          `json:"files,omitzero"`     // pictures with their data, others by reference
 	Untrusted bool            `json:"untrusted,omitzero"` // the result taints the run, whatever the label of the tool
 }
 
@@ -92,6 +92,7 @@ type ToolSettled struct {
 	Happened bool            `json:"happened"`
 	Status   ToolStatus      `json:"status,omitzero"`
 	Result   json.RawMessage `json:"result,omitzero"`
+	Files    []File          `json:"files,omitzero"`
 	Error    string          `json:"error,omitzero"`
 	By       string          `json:"by,omitzero"`
 	Signal   int64           `json:"signal,omitzero"`

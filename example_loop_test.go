@@ -33,7 +33,7 @@ func (draft) Next(s *pawl.State) pawl.Step {
 
 // A loop is one pure method. What surrounds it (retries, ceilings, open calls,
 // a crash) is not its business. The directory examples has three longer ones.
-func Example_ownLoop() {
+func Example_ownLoop() { // Promises: D1.
 	agent := pawl.Agent{
 		Name: "writer",
 		Loop: draft{},

@@ -34,7 +34,7 @@ func (parrot) Describe() pawl.ModelInfo { return pawl.ModelInfo{Name: "zoo/parro
 // A model is one method that yields a reply in pieces. A watcher of the run gets
 // the pieces as they come; the log keeps the reply. With Watch, the watcher gets
 // also what the model says before the program ranges over the entries.
-func Example_ownModel() {
+func Example_ownModel() { // Promises: T10.
 	ctx := context.Background()
 	agent := pawl.Agent{Name: "parrot", Model: parrot{}}
 	run, err := engine.New(memory.New(), nil).Start(ctx, agent, "Who is a pretty boy?", &engine.StartOptions{Watch: true})

@@ -13,7 +13,7 @@ import (
 
 // An agent is a value. Here its model is a Go function, which stands where a
 // provider's would.
-func Example() {
+func Example() { // Promises: T10.
 	type sum struct{ A, B int }
 	add := func(_ context.Context, in sum) (int, error) { return in.A + in.B, nil }
 

@@ -53,6 +53,7 @@ func kinds(t *testing.T) map[string]bool {
 		all[must(pawl.DecodeEntry(line)).Type()] = true
 	}
 	delete(all, "model.delta") // is in no log
+	delete(all, "tool.progressed")
 	for s := pawl.StatusSuccess; s <= pawl.StatusQueued; s++ {
 		all["ends "+s.String()] = true
 	}

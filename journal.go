@@ -148,7 +148,7 @@ type Head struct {
 
 // A Query selects heads. Zero fields select everything.
 type Query struct {
-	Run                 string // a run id or the beginning of one
+	Run, Before         string // the beginning of an id; the run that the list begins behind, which must exist
 	Status              Status
 	Agent, Loop, Thread string
 	Labels              map[string]string // all of them must match
@@ -182,9 +182,10 @@ const (
 	SignalNote                             // adds a note to the log; it resumes no run
 	SignalChild                            // a child run with another driver has ended
 	SignalDelivery                         // records who was notified of a run; the run ignores it
+	SignalCancelCall                       // asks a call to end
 )
 
-var signalKinds = naming.NewEnum[SignalKind]("signal", []string{"decision", "answer", "result", "settlement", "cancel", "note", "child", "delivery"})
+var signalKinds = naming.NewEnum[SignalKind]("signal", []string{"decision", "answer", "result", "settlement", "cancel", "note", "child", "delivery", "cancellation"})
 
 // String returns the kind's name.
 func (k SignalKind) String() string                { return signalKinds.String(k) }
@@ -236,14 +237,25 @@ func (s Internals) Import(by string, redacted, torn bool) Noted {
 	return Noted{By: importer, Name: importNote, Value: value}
 }
 
+// imported is what the latest note of an import says; what is no such note says nothing.
+func (s *State) imported() imported {
+	note := s.notes[importer+"\x00"+importNote]
+	if note == nil {
+		return imported{}
+	}
+	var from imported
+	_ = json.Unmarshal(note, &from)
+	return from
+}
+
 // Redacted reports whether secrets were removed from the log before its import.
 // Such a run can be read but not resumed: its log is no longer what was said.
-func (s Internals) Redacted() bool { return s.origin.Redacted }
+func (s Internals) Redacted() bool { return s.imported().Redacted }
 
 // Torn reports whether the end of the log was lost before its import. Effects
 // in the lost part may have happened, so the run must not repeat them and
 // cannot be resumed. A fork is another run and may go on.
-func (s Internals) Torn() bool { return s.origin.Torn }
+func (s Internals) Torn() bool { return s.imported().Torn }
 
 // impeded is what to do in place of resuming a run that came from elsewhere and not
 // whole; empty: it came from nowhere, or whole.

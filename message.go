@@ -106,8 +106,9 @@ type ToolResult struct {
 // string, the JSON of anything else.
 func (r ToolResult) Text() string { return wire.Plain(r.Content) }
 
-// A File is a picture, a document or a sound. Type is its media type, such as image/png. The log has
-// the files of a run's input by reference: Blob is the digest of Data, which the journal keeps apart.
+// A File is a picture, a document, a sound, a text or any other file. Type is its media type, such as
+// image/png. The log has the files of a run's input, and those that tools returned, by reference: Blob
+// is the digest of Data, which the journal keeps apart. Only the pictures of tools stand in the log.
 type File struct {
 	Type   string `json:"type"`
 	Data   []byte `json:"data,omitzero"`
@@ -115,6 +116,7 @@ type File struct {
 	Blob   string `json:"blob,omitzero"`
 	Bytes  int    `json:"bytes,omitzero"`
 	Tokens int    `json:"tokens,omitzero"` // about the most that a provider counts for it
+	Shown  int    `json:"shown,omitzero"`  // the bytes that a model reads of a text; zero: all
 }
 
 func (Text) part()       {}

@@ -154,7 +154,7 @@ func prices(r *rand.Rand) *pawl.Price {
 // TestNeverBeyondOneEstimate: whatever a provider counts, and however its calls
 // fail, a run goes over a ceiling by no more than what its last request was
 // wrongly estimated, because nothing is sent that does not fit by estimate.
-func TestNeverBeyondOneEstimate(t *testing.T) {
+func TestNeverBeyondOneEstimate(t *testing.T) { // Promises: T1.
 	over := 0
 	for seed := range uint64(150) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -230,7 +230,7 @@ type showing struct{}
 func (showing) Info() pawl.ToolInfo { return pawl.ToolInfo{Name: "look", Effect: pawl.Read} }
 
 func (showing) Run(context.Context, pawl.Invocation) (pawl.Output, error) {
-	return pawl.Output{Images: []pawl.File{{Type: "image/png", Data: []byte("small")}}}, nil
+	return pawl.Output{Files: []pawl.File{{Type: "image/png", Data: []byte("small")}}}, nil
 }
 
 // TestPicturesAreEstimated: however few its bytes, a picture has a share in what

@@ -14,7 +14,7 @@ import (
 
 // The error of a result names the run, the status, the reason and what to do, and holds the
 // verdict, also of a result that came as JSON.
-func TestResultErr(t *testing.T) {
+func TestResultErr(t *testing.T) { // Promises: T5.
 	ping := tool.Func("ping", "Pings.", func(context.Context, struct{}) (string, error) { return "pong", nil }, pawl.Read)
 	agent := pawl.Agent{
 		Name: "busy", Tools: []pawl.Tool{ping}, Limits: pawl.Limits{Iterations: 1},

@@ -66,7 +66,7 @@ func TestRoom(t *testing.T) {
 		if failed := m.asksAgain(s, got, &reply); (failed != nil) != c.cutIsAskedAgain {
 			t.Errorf("%s: a reply that is cut off: %v", c.what, failed)
 		}
-		s.iteration, s.attempt, s.cut = 1, 1, true
+		s.iteration, s.asked.Attempt, s.cut = 1, 1, true
 		if got = m.fill(s, Think{Purpose: PurposeTurn}); got.MaxTokens != c.again || got.Effort != c.lower {
 			t.Errorf("%s: asked again, %d tokens with effort %q, want %d and %q", c.what, got.MaxTokens, got.Effort, c.again, c.lower)
 		}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl/internal/naming"
-	"github.com/pawl-run/pawl/internal/wire"
 )
 
 // CallState is what the log says of one call so far. It is a copy.
@@ -24,6 +23,7 @@ type CallState struct {
 	Supervised    string    // where it is recorded, see [ToolStarted]
 	Status        ToolStatus
 	Result        json.RawMessage
+	Cancelled     string            // who asked it to end, and why; empty: nobody
 	Error         string            // what the model reads instead of a result
 	Of            string            // the call whose result this one reuses
 	Reason        string            // why it waits: the question, the approval's reason, or why its outcome is unknown
@@ -32,6 +32,7 @@ type CallState struct {
 	By            string // who decided or answered
 	Expires       time.Time
 	WakeAt        time.Time         // when it is over without an answer; see [Waiter]
+	Awaits        string            // the name of the signal that ends it before that
 	Requested     uint64            // seq of the latest request about it
 	Preconditions map[string]string // what its approver relied on
 	Changed       []string          // what changed under its last approval
@@ -40,6 +41,10 @@ type CallState struct {
 	Retries       int               // times a hook had it run again
 	Child         string            // the id of its child run, when its tool is an agent
 	Trust         Trust             // what its tool was labelled when it was answered; zero: Trusted
+	Rejected      bool              // its reply was rejected
+	Omitted       bool              // the model reads of it only why the reply was rejected
+	NotRun        bool              // the run's time was over before its turn came
+	Files         []File            // of its result
 	Blob          string            // digest of the whole result, when Result is an excerpt of it
 }
 
@@ -48,14 +53,12 @@ type CallState struct {
 type call struct {
 	CallState // of which Preconditions are those of the first arguments; see relied
 
+	batch    uint64    // the seq at which it was opened, with the others of its batch; zero: the provider ran it
+	byLoop   bool      // the loop made it, not the model
 	child    *childRun // of a call that is a run of its own; nil: it is none, or has not begun
-	rejected bool      // its reply was rejected
-	omitted  bool      // the model reads of it only why the reply was rejected
-	notRun   bool      // the run's time was over before its turn came
 	hosted   bool      // the provider ran it, and the reply has its result
 	finished uint64    // seq of the tool.finished with its result
-	images   []File
-	masked   bool // the model does not see the result any more
+	masked   bool      // the model does not see the result any more
 
 	question string    // the key of the latest question; empty: the answer is the result
 	until    time.Time // Expires of the approval, while a question has one of its own
@@ -66,28 +69,13 @@ type call struct {
 	editedPreconditions map[string]string // of the arguments the approver made of them
 	basis               *look             // what the run had seen when it was asked for; nil: nothing
 	voided              int               // approvals that a change made void
+	denial              *ApprovalDecided  // since the run was resumed; nil: it was not denied
 }
 
-// ending is the answer of a call.
-type ending struct {
-	Status    ToolStatus
-	Ran       bool
-	Result    json.RawMessage
-	Error     string
-	untrusted bool
-	rejected  bool
-	omitted   bool
-	notRun    bool
-	finished  uint64
-}
-
-// end gives the call an answer, or takes it back with the zero ending.
-func (c *call) end(with ending) {
-	c.Status, c.Ran, c.Result, c.Error, c.Trust = with.Status, with.Ran, with.Result, with.Error, 0
-	if with.untrusted {
-		c.Trust = Untrusted
-	}
-	c.rejected, c.omitted, c.notRun, c.finished = with.rejected, with.omitted, with.notRun, with.finished
+// end gives the call an answer, or takes it back with the zero CallState.
+func (c *call) end(with *CallState) {
+	c.Status, c.Ran, c.Result, c.Error, c.Trust = with.Status, with.Ran, with.Result, with.Error, with.Trust
+	c.Rejected, c.Omitted, c.NotRun, c.finished = with.Rejected, with.Omitted, with.NotRun, 0
 }
 
 func newCall(c Call, iteration int) *call {
@@ -98,6 +86,10 @@ func newCall(c Call, iteration int) *call {
 func (c *call) state() CallState {
 	s := c.CallState
 	s.Args, s.Result, s.Edited = bytes.Clone(s.Args), bytes.Clone(s.Result), bytes.Clone(s.Edited)
+	s.Files = slices.Clone(s.Files)
+	for i := range s.Files {
+		s.Files[i].Data = bytes.Clone(s.Files[i].Data)
+	}
 	s.Answers, s.Preconditions, s.Changed = maps.Clone(s.Answers), maps.Clone(c.relied()), slices.Clone(s.Changed)
 	return s
 }
@@ -138,6 +130,11 @@ var waiting = map[Phase]struct {
 	PhaseInDoubt:          {"doubt", StatusWaitingDoubt},
 }
 
+// Unclear reports whether an open call may have taken place.
+func (p Phase) Unclear() bool {
+	return p == PhaseInDoubt || p == PhaseLost || p == PhaseStarted || p == PhaseAwaitingChild
+}
+
 // ready reports whether the machine may classify the call now.
 func (p Phase) ready() bool { return p == PhaseUndecided || p == PhaseLost || p == PhaseApproved }
 
@@ -163,34 +160,8 @@ func (c *call) relied() map[string]string {
 // OK reports whether the call was answered with a result rather than an error.
 func (c CallState) OK() bool { return c.Phase == PhaseAnswered && c.Status == ToolOK }
 
-// A Turn is one model turn that is over.
-type Turn struct {
-	Iteration int
-	Thought   string // the text of the reply, or its thinking when there is no text
-	Answer    bool   // it called nothing
+// unapprove takes an approval back, with what the approver made of the arguments.
+func (c *call) unapprove() {
+	c.Reason, c.Edited, c.approved, c.decided, c.digest, c.TokenHash, c.Preconditions = "", nil, false, 0, "", "", nil
+	c.editedPreconditions, c.basis, c.Expires = nil, nil, time.Time{}
 }
-
-// said is the thought without the call that the JSON strategy puts beside it.
-func (t *Turn) said(by Strategy) string {
-	if by == StrategyJSON {
-		return wire.Thought(t.Thought)
-	}
-	return t.Thought
-}
-
-// A Track describes one finished turn by digests, which suffice to tell whether a run repeats
-// itself. Zero is the digest of nothing. Calls of exempt tools do not count.
-type Track struct {
-	Iteration int
-	Thought   uint64    // the text of the reply, or its thinking
-	Calls     uint64    // the tools and their canonical arguments
-	Outcome   uint64    // the calls and their results
-	Fault     uint64    // the tools and what went wrong with them, when no call succeeded; numbers and quoted words apart
-	Exempt    bool      // it called exempt tools only
-	Changed   bool      // a call that is no Read succeeded
-	Measure   *Measured // the goal after it, before the next turn; nil: not measured
-	Drift     *Measured // the goal when measured again, the run having done nothing since; nil: it was not
-}
-
-// Answer reports whether the turn called nothing.
-func (t Track) Answer() bool { return t.Calls == 0 && !t.Exempt }

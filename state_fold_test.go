@@ -151,7 +151,7 @@ func randomEntry(r *rand.Rand, s *State) Entry {
 
 // randomRetry directs that the latest reply, or a call of the latest turn, be made again.
 func randomRetry(r *rand.Rand, s *State, d HookDirected) HookDirected {
-	d.Direction, d.Entry, d.Call = "retry", s.replied, ""
+	d.Direction, d.Entry, d.Call = "retry", s.repliedAt, ""
 	if calls := append(s.unsentCalls(), s.open...); len(calls) > 0 && r.IntN(3) > 0 {
 		c := calls[r.IntN(len(calls))]
 		d.Entry, d.Call = c.finished, c.ID
@@ -214,7 +214,7 @@ func (reached) String() string { return "metric >= 1" }
 
 // FuzzDecide: whatever a log holds, it folds, the machine says what is next, a
 // conversation comes of it, and no older or sibling state is touched.
-func FuzzDecide(f *testing.F) {
+func FuzzDecide(f *testing.F) { // Promises: L1.
 	for seed := range uint64(60) {
 		f.Add(seed, uint8(40))
 	}
@@ -282,7 +282,7 @@ func spoil(v reflect.Value) {
 
 // TestStateIsOutOfReach writes into everything the methods of a State hand out,
 // and sees the State and the machine's next step unchanged.
-func TestStateIsOutOfReach(t *testing.T) {
+func TestStateIsOutOfReach(t *testing.T) { // Promises: L2.
 	m, err := NewMachine(Agent{
 		Name: "reach", Model: ModelFunc(nil), Output: json.RawMessage(`{"type":"object"}`),
 		Tools:    []Tool{dud{ToolInfo{Name: "look", Effect: Read, Input: json.RawMessage(`{"type":"object"}`)}}},
@@ -370,4 +370,18 @@ func (meddler) Review(s *State, step Step) Step {
 		}
 	}
 	return step
+}
+
+// A summary may leave instructions out, so that they are to be given again.
+func TestSummaryForgetsInstructions(t *testing.T) {
+	s := new(State)
+	for i, e := range []Event{RunStarted{}, InstructionsGiven{Text: "Be brief."}, ContextCompacted{Masked: []string{"c_1"}}} {
+		s.Fold(Entry{Run: "r", Seq: uint64(i + 1), At: uint64(i), Event: e})
+	}
+	if s.Instructions() != "Be brief." {
+		t.Errorf("after results are left out, they are %q", s.Instructions())
+	}
+	if s.Fold(Entry{Run: "r", Seq: 4, At: 3, Event: ContextCompacted{Summary: "Much."}}); s.Instructions() != "" {
+		t.Errorf("after a summary they are %q", s.Instructions())
+	}
 }

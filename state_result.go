@@ -110,15 +110,16 @@ type Pending struct {
 	ExpiresAt  *time.Time      `json:"expires_at"`
 	AnsweredAt *time.Time      `json:"answered_at,omitempty"` // by a signal that the run has not read; nil: it has none
 	AnsweredBy string          `json:"answered_by,omitempty"`
+	Awaits     string          `json:"awaits,omitempty"` // the name of the signal that ends the wait; see [Waiter]
 }
 
 // Result is what the run has come to so far. It costs O(entries).
 func (s *State) Result() Result {
 	v := s.Verdict()
 	r := Result{
-		Run: s.run, Agent: s.declared().Agent, Status: s.status, Answer: s.Answer(), Verdict: v,
-		Citations: s.cited(), Iterations: s.iterations(), Steps: []Summary{}, ToolCalls: s.toolCalls,
-		ElapsedMS: s.elapsed.Milliseconds(), Resumable: s.status.Resumable() && s.impeded() == "", Pending: s.pendings(), Labels: map[string]string{},
+		Run: s.run, Agent: s.declared().Agent, Status: s.Status(), Answer: s.Answer(), Verdict: v,
+		Citations: s.cited(), Iterations: s.iterations(), Steps: []Summary{}, ToolCalls: s.ToolCalls(),
+		ElapsedMS: s.elapsed.Milliseconds(), Resumable: s.Status().Resumable() && s.impeded() == "", Pending: s.pendings(), Labels: map[string]string{},
 	}
 	r.Reason.Condition, r.Reason.Leaf, r.Reason.Detail = v.Condition, v.Leaf, v.Detail
 	r.Usage.Input, r.Usage.Output, r.Usage.ModelCalls = s.usage.Input, s.usage.Output, s.modelCalls
@@ -135,10 +136,10 @@ func (s *State) Result() Result {
 		r.CostUSD = new(Decimal(cost))
 		r.Price = new(cmp.Or(s.declared().ModelInfo.PriceFrom, "spec"))
 	}
-	if s.confident {
-		r.Confidence = new(s.confidence)
+	if confidence, said := s.Confidence(); said {
+		r.Confidence = &confidence
 	}
-	if s.paused != nil && s.status == s.paused.Status {
+	if s.paused != nil && s.Status() == s.paused.Status {
 		r.Reason.Detail = s.paused.Reason
 	}
 	r.Action, r.Output = s.advise(r.Pending), s.output(r.Answer)
@@ -157,7 +158,7 @@ func (s *State) summaries() []Summary {
 	for t := range s.Turns() {
 		steps = append(steps, Summary{Iteration: t.Iteration, Thought: t.said(s.declared().Strategy), Calls: []outcome{}})
 	}
-	if n := len(s.turns); s.withheld && n > 0 && s.turns[n-1].Answer { // whose thought is the answer
+	if n := len(s.turns); s.end().Withheld && n > 0 && s.turns[n-1].Answer { // whose thought is the answer
 		steps[len(steps)-1].Thought = ""
 	}
 	i := 0
@@ -179,11 +180,11 @@ func (s *State) summaries() []Summary {
 
 // cited lists what the answer cites, each source and passage once.
 func (s *State) cited() []Source {
-	sources, reply := []Source{}, s.reply
+	sources, reply := []Source{}, s.replied.Reply
 	switch {
-	case s.withheld, s.own != "" && s.own != s.LastText(): // composed by the loop
+	case s.end().Withheld, s.end().Answer != "" && s.end().Answer != s.LastText(): // composed by the loop
 		return sources
-	case s.own == "" && s.complete == nil && !s.Done():
+	case s.end().Answer == "" && s.complete == nil && !s.Done():
 		reply = s.repliedFor(PurposeFinal).Reply
 	}
 	for _, p := range reply.Parts {
@@ -198,13 +199,14 @@ func (s *State) cited() []Source {
 // handed in where none is declared.
 func (s *State) output(answer string) json.RawMessage {
 	var given json.RawMessage
-	for _, done := range []*wire.Completion{s.final, s.complete} {
-		if !s.withheld && done != nil && done.Given != nil && done.Answer == answer {
+	for _, done := range [...]*wire.Completion{s.final.completion(), s.complete} {
+		if !s.end().Withheld && done != nil && done.Given != nil && done.Answer == answer {
 			given = done.Given
 		}
 	}
 	schema := s.declared().Output
-	if given == nil && answer == "" || schema == nil && (given == nil || given[0] == '"') {
+	text := given == nil || given[0] == '"'
+	if given == nil && answer == "" || schema == nil && text {
 		return nil
 	}
 	value, why := jsonschema.Settle(schema, answer, given)
@@ -222,7 +224,7 @@ func (c *call) outcome() string {
 		return c.Phase.String()
 	case c.Of != "":
 		return "reused"
-	case c.notRun:
+	case c.NotRun:
 		return "not_run"
 	case !c.Ran && c.Status == ToolFailed:
 		return "refused"
@@ -233,8 +235,8 @@ func (c *call) outcome() string {
 func (s *State) pendings() []Pending {
 	list := []Pending{}
 	for _, c := range s.open {
-		p := Pending{Run: s.run, Kind: waiting[c.Phase].kind, Call: c.ID, Tool: c.Tool, Args: c.args(), Reason: c.Reason}
-		if p.Kind == "" || s.status == StatusDenied && c.Phase != PhaseInDoubt { // what it would ask for once it is resumed
+		p := Pending{Run: s.run, Kind: waiting[c.Phase].kind, Call: c.ID, Tool: c.Tool, Args: c.args(), Reason: c.Reason, Awaits: c.Awaits}
+		if p.Kind == "" || s.Status() == StatusDenied && c.Phase != PhaseInDoubt { // what it would ask for once it is resumed
 			continue
 		}
 		if c.Phase == PhaseInDoubt && !c.Started.IsZero() { // what a person needs to look for it elsewhere
@@ -258,7 +260,7 @@ func (p Pending) until(at time.Time) Pending {
 // advise says what can be done about a run that stands where this one does and waits
 // for that. Commands are a matter of package explain.
 func (s *State) advise(waits []Pending) string {
-	if why := s.impeded(); why != "" && s.status != StatusSuccess {
+	if why := s.impeded(); why != "" && s.Status() != StatusSuccess {
 		return why
 	}
 	first := ""
@@ -270,18 +272,18 @@ func (s *State) advise(waits []Pending) string {
 			first = "what run " + c.Child + " waits for"
 		}
 	}
-	return display.Advice(s.status.String(), s.verdict.Leaf, first)
+	return display.Advice(s.Status().String(), s.Verdict().Leaf, first)
 }
 
 // Head is the small view of the state that a journal keeps for lists.
 func (s *State) Head() Head {
 	d := s.declared()
 	h := Head{
-		Run: s.run, Agent: d.Agent, Loop: d.Loop, Status: s.status, Seq: s.seq, Iterations: s.iterations(),
-		Cost: meter.Dollars(s.cost), Priced: s.priced, Created: s.created, Updated: s.time, WakeAt: s.WakeAt(), Origin: s.owner,
+		Run: s.run, Agent: d.Agent, Loop: d.Loop, Status: s.Status(), Seq: s.seq, Iterations: s.iterations(),
+		Cost: meter.Dollars(s.cost), Priced: s.priced, Created: s.created, Updated: s.time, WakeAt: s.WakeAt(), Origin: s.lease.Owner,
 		Labels: maps.Clone(s.first().Labels), Thread: s.first().Thread, Parent: s.first().Parent,
 	}
-	if h.Status != StatusPaused {
+	if h.Status != StatusPaused && !h.Status.Waiting() {
 		h.WakeAt = time.Time{}
 	}
 	return h

@@ -63,7 +63,7 @@ func (s *State) stepState(st *stepped) StepState {
 // latest step: the reply to it. Empty: the loop or the conversation has the answer.
 func (s *State) stepAnswer(v Verdict) string {
 	st, ok := s.Step(stepName(s.at))
-	if !ok || v.Status != StatusSuccess || s.step != s.at || st.Call != "" {
+	if !ok || v.Status != StatusSuccess || s.asked.View.Step != s.at || st.Call != "" {
 		return ""
 	}
 	return wire.Plain(st.Value)
@@ -128,7 +128,7 @@ func (m *Machine) open(s *State, calls []Classified) Step {
 	list := make([]opened, len(calls))
 	for i := range calls {
 		c := &calls[i]
-		list[i] = opened{callID(s.counter + 1 + i), wire.Text(c.Call.Tool), wire.Args(c.Call.Args), c.Step}
+		list[i] = opened{callID(s.counter() + 1 + i), wire.Text(c.Call.Tool), wire.Args(c.Call.Args), c.Step}
 	}
 	value, err := json.Marshal(list)
 	if err != nil {
@@ -145,56 +145,58 @@ func (s *State) openCalls(value json.RawMessage) {
 		return
 	}
 	for i, c := range list {
-		if callNumber(c.Call) != s.counter+1+i {
+		if callNumber(c.Call) != s.counter()+1+i {
 			return
 		}
 	}
 	if len(list) == 0 {
 		return
 	}
-	s.counter += len(list)
 	open := make([]*call, len(list))
 	for i, c := range list {
-		open[i] = newCall(Call{ID: c.Call, Tool: c.Tool, Args: c.Args}, s.iteration)
+		open[i] = s.newBatch(Call{ID: c.Call, Tool: c.Tool, Args: c.Args}, s.iteration, true)
 		if c.Step != "" {
 			open[i].Step = c.Step
 			s.setStep(stepped{label: c.Step, seq: s.seq, call: c.Call})
 		}
 	}
-	s.open, s.looped, s.unsent, s.batch, s.byLoop = open, true, false, len(list), true
+	s.open, s.unsent = open, false
 }
 
 // beginStep takes in that a turn is a step: the conversation begins with it.
-func (s *State) beginStep(v View) {
-	s.step, s.want = v.Step, v.Output
-	if v.Step == "" {
-		return
+func (s *State) beginStep() {
+	if label := s.asked.View.Step; label != "" {
+		s.setStep(stepped{label: label, seq: s.seq})
 	}
-	s.batch = 0 // of the calls before, what failed has been lived with
-	s.setStep(stepped{label: v.Step, seq: s.seq})
 }
 
 // answerStep takes in whether the reply to the turn that is a step stands.
 func (s *State) answerStep(stands bool) {
-	if s.step == "" {
+	name := stepName(s.asked.View.Step)
+	if name == "" {
 		return
 	}
-	st, _ := s.steps[stepName(s.step)]
+	st := s.steps[name]
 	st.turn, st.value = 0, nil
 	if stands {
 		st.turn = len(s.turns)
 		st.value, _ = s.stepValue()
 	}
-	put(&s.steps, stepName(s.step), st)
+	put(&s.steps, name, st)
 }
 
-// forgetSteps lets the steps that failed in the latest batch be begun again.
+// forgetSteps lets the steps that failed in the latest batch be begun again. What failed before a
+// turn that is a step has been lived with.
 func (s *State) forgetSteps() {
-	if s.at == "" || s.HasOpen() || s.status != StatusRunning && !s.status.Ended() { // it was only suspended
+	suspended := s.Status() != StatusRunning && !s.Status().Ended()
+	if s.at == "" || s.HasOpen() || suspended {
 		return
 	}
-	for i := max(0, len(s.calls)-s.batch); i < len(s.calls); i++ {
-		c := s.calls[i]
+	latest := s.steps[stepName(s.at)].seq
+	for _, c := range s.lastBatch() {
+		if c.batch < latest {
+			return
+		}
 		if st, ok := s.steps[stepName(c.Step)]; ok && st.call == c.ID && !c.OK() {
 			if delete(s.steps, stepName(c.Step)); st.before != nil {
 				put(&s.steps, stepName(c.Step), *st.before)
@@ -206,8 +208,8 @@ func (s *State) forgetSteps() {
 // stepValue returns the value that the latest reply, to a step, stands for, and how it fails the
 // step's schema; nil: it follows it.
 func (s *State) stepValue() (value json.RawMessage, reasons []string) {
-	if s.want != "" {
-		value, reasons = jsonschema.Settle(json.RawMessage(s.want), s.reply.Text(), nil)
+	if want := s.asked.View.Output; want != "" {
+		value, reasons = jsonschema.Settle(json.RawMessage(want), s.replied.Reply.Text(), nil)
 	}
 	if value == nil { // there is no schema, or the loop's is none, which no reply can repair
 		value = wire.Quote(strings.TrimSpace(s.turns[len(s.turns)-1].Thought))

@@ -61,7 +61,7 @@ func CheckURL(text string) error {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil || u.Hostname() == "" || u.Scheme != "https" && u.Scheme != "http":
-		return errors.New("write a URL such as https://agents.example.org")
+		return errors.New("write a URL that begins with https://")
 	case u.User != nil:
 		return errors.New("leave the name and password out; a token is sent instead")
 	case u.Scheme == "http" && !web.Loopback(u.Hostname()):

@@ -56,7 +56,6 @@ type Part struct {
 	Raw       []byte          `json:"raw,omitempty"`
 	URL       *string         `json:"url,omitempty"`
 	Data      json.RawMessage `json:"data,omitempty"`
-	Metadata  json.RawMessage `json:"metadata,omitempty"`
 	Filename  string          `json:"filename,omitempty"`
 	MediaType string          `json:"mediaType,omitempty"`
 }
@@ -69,24 +68,18 @@ func Data(value json.RawMessage) Part { return Part{Data: value, MediaType: "app
 
 // A Message is one turn of a conversation.
 type Message struct {
-	MessageID        string          `json:"messageId"`
-	ContextID        string          `json:"contextId,omitempty"`
-	TaskID           string          `json:"taskId,omitempty"`
-	Role             Role            `json:"role"`
-	Parts            []Part          `json:"parts"`
-	Metadata         json.RawMessage `json:"metadata,omitempty"`
-	Extensions       []string        `json:"extensions,omitempty"`
-	ReferenceTaskIDs []string        `json:"referenceTaskIds,omitempty"`
+	MessageID string `json:"messageId"`
+	ContextID string `json:"contextId,omitempty"`
+	TaskID    string `json:"taskId,omitempty"`
+	Role      Role   `json:"role"`
+	Parts     []Part `json:"parts"`
 }
 
 // An Artifact is a result of a task.
 type Artifact struct {
-	ArtifactID  string          `json:"artifactId"`
-	Name        string          `json:"name,omitempty"`
-	Description string          `json:"description,omitempty"`
-	Parts       []Part          `json:"parts"`
-	Metadata    json.RawMessage `json:"metadata,omitempty"`
-	Extensions  []string        `json:"extensions,omitempty"`
+	ArtifactID string `json:"artifactId"`
+	Name       string `json:"name,omitempty"`
+	Parts      []Part `json:"parts"`
 }
 
 // A Status is a state with the time and the reason of it.
@@ -116,12 +109,10 @@ type StatusUpdate struct {
 
 // An ArtifactUpdate brings an artifact of a task.
 type ArtifactUpdate struct {
-	TaskID    string          `json:"taskId"`
-	ContextID string          `json:"contextId"`
-	Artifact  Artifact        `json:"artifact"`
-	Append    bool            `json:"append,omitempty"`
-	LastChunk bool            `json:"lastChunk,omitempty"`
-	Metadata  json.RawMessage `json:"metadata,omitempty"`
+	TaskID    string   `json:"taskId"`
+	ContextID string   `json:"contextId"`
+	Artifact  Artifact `json:"artifact"`
+	LastChunk bool     `json:"lastChunk,omitempty"`
 }
 
 // An Update is an event of a stream, the body of a push notification and, with Task or Message
@@ -135,27 +126,24 @@ type Update struct {
 
 // A Send sends a message.
 type Send struct {
-	Tenant        string          `json:"tenant,omitempty"`
-	Message       Message         `json:"message"`
-	Configuration *SendOptions    `json:"configuration,omitempty"`
-	Metadata      json.RawMessage `json:"metadata,omitempty"`
+	Tenant        string       `json:"tenant,omitempty"`
+	Message       Message      `json:"message"`
+	Configuration *SendOptions `json:"configuration,omitempty"`
 }
 
 // SendOptions say how a message is answered. The zero value waits until the task has ended or
 // is interrupted.
 type SendOptions struct {
-	AcceptedOutputModes []string        `json:"acceptedOutputModes,omitempty"`
-	Push                json.RawMessage `json:"taskPushNotificationConfig,omitempty"` // refused by this server
-	HistoryLength       *int            `json:"historyLength,omitempty"`
-	ReturnImmediately   bool            `json:"returnImmediately,omitempty"`
+	Push              json.RawMessage `json:"taskPushNotificationConfig,omitempty"` // refused by this server
+	HistoryLength     *int            `json:"historyLength,omitempty"`
+	ReturnImmediately bool            `json:"returnImmediately,omitempty"`
 }
 
 // An ID names a task.
 type ID struct {
-	Tenant        string          `json:"tenant,omitempty"`
-	ID            string          `json:"id"`
-	HistoryLength *int            `json:"historyLength,omitempty"` // of GetTask
-	Metadata      json.RawMessage `json:"metadata,omitempty"`      // of CancelTask
+	Tenant        string `json:"tenant,omitempty"`
+	ID            string `json:"id"`
+	HistoryLength *int   `json:"historyLength,omitempty"` // of GetTask
 }
 
 // A Query selects tasks.

@@ -54,7 +54,7 @@ func wantTool(a pawl.Agent, pattern string, own bool) error {
 	if len(names) == 0 {
 		return fmt.Errorf("no tool fits %q: the agent has none", pattern)
 	}
-	near, open := expr.Nearest(pattern, naming.Alike(pattern, names)), strings.ContainsAny(pattern, "*?")
+	near, open := naming.Nearest(pattern, naming.Alike(pattern, names)), strings.ContainsAny(pattern, "*?")
 	if open && !strings.ContainsAny(near, "*?") { // not a slip: it guards tools that may come
 		return nil
 	}

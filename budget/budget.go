@@ -23,13 +23,12 @@ import (
 // A Budget is what the runs with one value of a label may spend in a period. Runs without
 // the label share the budget of the empty value. A child run is part of the run above it.
 type Budget struct {
-	Label  string  // empty: all runs share one budget
-	Per    Period  // required
-	Cost   float64 // dollars; zero: any
-	Tokens int     // of requests and replies; zero: any
-	// Wait pauses a run whose next call does not fit until the next period begins. Without
-	// it, the run ends as exhausted.
-	Wait bool
+	Label  string  `key:"label" usual:"all runs share one budget" about:"label whose values have a budget each; runs without the label share one"`
+	Per    Period  `key:"per" required:"true" enum:"hour,day,month,total" such:"day" about:"period, in UTC"`
+	Cost   float64 `key:"cost" above:"0" such:"50" usual:"no limit" about:"dollars; the models must have prices"`
+	Tokens int     `key:"tokens" such:"1000000" usual:"no limit" about:"input and output tokens"`
+	// Wait pauses a run whose next call does not fit until the next period begins.
+	Wait bool `key:"then" enum:"end,wait" usual:"end" about:"when the next call does not fit, the run ends as exhausted, or waits for the next period"`
 }
 
 // Check returns what is wrong with budgets that hold together; nil: nothing is.

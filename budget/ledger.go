@@ -19,8 +19,8 @@ type Ledger interface {
 	// *OverError. What a run has reserved when it is removed is spent.
 	Spend(ctx context.Context, b pawl.Batch, c Change) error
 
-	// Balances yields the accounts in order of their names.
-	Balances(ctx context.Context) iter.Seq2[Balance, error]
+	// Balances yields the accounts of these names, or all, in order of their names.
+	Balances(ctx context.Context, names ...string) iter.Seq2[Balance, error]
 
 	// Prune removes the accounts that [Past] lists, and returns how many there were.
 	Prune(ctx context.Context, before time.Time) (int, error)

@@ -289,6 +289,10 @@ func (d *dying) Spend(ctx context.Context, b pawl.Batch, c budget.Change) error 
 	return d.write(len(b.Records), func() error { return d.Journal.Spend(ctx, b, c) })
 }
 
+func (d *dying) Keep(ctx context.Context, name string, was, now []byte) error {
+	return d.write(1, func() error { return d.Journal.Keep(ctx, name, was, now) })
+}
+
 func (d *dying) Claim(ctx context.Context, c pawl.Claim) (pawl.Lease, error) {
 	if d.dead.Load() {
 		return pawl.Lease{}, errDead

@@ -141,7 +141,7 @@ func TestChildOfZombie(t *testing.T) {
 
 // Runs nest as deep as the outermost allows, and one that may not go deeper is
 // told so.
-func TestChildDepth(t *testing.T) {
+func TestChildDepth(t *testing.T) { // Promises: D10.
 	j := newTap()
 	agent := pawl.Agent{Name: "leaf", Description: "Is the last.", Model: turns()}
 	for n := range 5 {

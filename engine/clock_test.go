@@ -216,7 +216,7 @@ func (proof) Grace() time.Duration { return process.DefaultGrace + process.Settl
 
 // A run exceeds its time by at most a second. A command gets SIGTERM early enough to be killed by
 // then; a function that ignores its context is left behind. A call that obeys has all of its time.
-func TestOvershoot(t *testing.T) {
+func TestOvershoot(t *testing.T) { // Promises: T15.
 	killed := func(ctx context.Context) (string, error) {
 		<-ctx.Done()
 		time.Sleep(process.Within(ctx, process.DefaultGrace))

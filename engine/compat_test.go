@@ -76,7 +76,7 @@ func entire() pawl.Agent {
 // TestCompatible changes one part of an agent at a time: a run goes on, or says
 // what has changed and stays as it is. With the change allowed it goes on, the log
 // says under what, and no later resumption complains of it.
-func TestCompatible(t *testing.T) {
+func TestCompatible(t *testing.T) { // Promises: T8.
 	for name, c := range map[string]struct {
 		change func(a *pawl.Agent)
 		parts  string // empty: it may change
@@ -309,7 +309,7 @@ func TestToolRemoved(t *testing.T) {
 
 // TestCeilingWithoutPrice: a run with a ceiling in dollars does not continue with a
 // model that has no price, even if the change is allowed.
-func TestCeilingWithoutPrice(t *testing.T) {
+func TestCeilingWithoutPrice(t *testing.T) { // Promises: T3.
 	e := engine.New(newTap(), nil)
 	agent := entire()
 	agent.Limits.Cost = 1

@@ -19,15 +19,14 @@
 //
 // # Where things happen
 //
-// Each live run has a driver, which decides the steps and performs them; a
-// recorder, which appends entries, folds them and shows them to watchers; an inbox
-// for signals; and effects, which are the calls in progress with their deadlines. A
-// tool call goes from the driver to an effect to the recorder.
+// Each live run has a driver, which decides the steps; effects, which perform them and
+// keep what is in progress; a recorder, which appends entries, folds them and shows them
+// to watchers; and an inbox for signals. Calls go down in this order, and features such
+// as budgets hook in (recorder_features.go). A file begins with the name of its part.
 //
-// A time-out is enforced in effect.go. A signal becomes an entry in signal.go.
-// Package pawl decides whether a call needs an approval (decide_approve.go). Just
-// before an approved call starts, approval.go checks that the approval has not
-// expired and that its preconditions still hold.
+// A time-out is enforced in effect.go. A signal becomes an entry in request.go. Package
+// pawl decides whether a call needs an approval (decide_approve.go); all else about
+// approvals of a run is in request_approval.go.
 //
 // # Goroutines
 //

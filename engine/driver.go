@@ -12,47 +12,31 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/redact"
 	"github.com/pawl-run/pawl/internal/usercode"
-	"github.com/pawl-run/pawl/window"
 )
 
 // A driver is one ownership of a run, from claiming it to releasing it. It decides, thinks,
 // acts and ends. One goroutine at a time drives; others reach it only through its inbox and
 // the recorder's feed.
 type driver struct {
+	owner    owner
 	rec      recorder
 	inbox    inbox
 	effects  effects
 	requests requests
-	children children
-	board    board
 
-	was        pawl.Status    // where the run stood when it was claimed
-	reconciled map[string]int // the attempts whose tools were asked for the outcome, by call
-	leg        bool           // another run has handed over to it, whose place among the engine's runs it takes
-	early      bool           // keep what is streamed for the handle's first watcher
-	turn       turn           // of the next model call
-	tight      tight
-	labels     map[string]string // that budgets look at; nil: not looked up yet
-	life       life              // shared with the handles on the run
-	detach     func() bool       // from the end of the run's context
+	was    pawl.Status // where the run stood when it was claimed
+	leg    bool        // another run has handed over to it, whose place among the engine's runs it takes
+	early  bool        // keep what is streamed for the handle's first watcher
+	life   life        // shared with the handles on the run
+	detach func() bool // from the end of the run's context
 }
 
-// newDriver returns a driver for a claimed run. If the machine is nil, nothing is known of
-// the agent.
-func (e *Engine) newDriver(m *pawl.Machine, l pawl.Lease) *driver {
-	d := new(driver)
-	r := &d.rec
-	r.engine, r.machine, r.clean, r.state = e, m, e.cleaner(m), new(pawl.State)
-	r.lease.Lease, r.lease.engine = l, e
-	r.pending = make([]pawl.Entry, 0, 4)
-	if m != nil {
-		r.feed.name = m.Agent().Name
-		r.transcript = window.NewTranscript(m.Agent().Strategy)
-	}
-	d.inbox.wake, d.inbox.effects = make(chan struct{}, 1), &d.effects
-	d.effects.driver = d
-	d.requests.rec, d.children.rec = r, r
-	return d
+// An owner is the engine, as its drivers know it.
+type owner interface {
+	// fetch delivers the signals of a run that have arrived since they were last read.
+	fetch(ctx context.Context, d *driver) error
+	// drop forgets a driver that no longer drives.
+	drop(d *driver)
 }
 
 // run drives the run and finishes. left is an effect to be recorded first, which another goroutine
@@ -105,7 +89,7 @@ func (d *driver) step() (done bool, err error) {
 	if r.state.Status().Ended() {
 		return true, d.end()
 	}
-	if asked, err := d.reconcile(); asked || err != nil {
+	if asked, err := d.effects.reconcile(); asked || err != nil {
 		return false, err
 	}
 	d.requests.read(d.inbox.take())
@@ -127,23 +111,24 @@ func (d *driver) step() (done bool, err error) {
 			return d.part()
 		}
 	}
-	if asked, err := d.askHooks(); asked || err != nil {
+	if asked, err := d.effects.askHooks(); asked || err != nil {
 		return false, err
 	}
-	if asked, err := d.reconcile(); asked || err != nil { // a void cancel had delayed it
+	if asked, err := d.effects.reconcile(); asked || err != nil { // a void cancel had delayed it
 		return false, err
 	}
 	at := r.state.Seq()
 	switch step := r.machine.Decide(r.state).(type) {
 	case pawl.Observe:
-		var o *observation
-		if o, err = newObservation(r, at); o != nil {
-			err = d.effects.perform(&o.effect)
-		}
+		err = d.effects.observe(at)
 	case pawl.Think:
-		done, err = d.think(at, &step)
+		var later *pawl.RunPaused
+		if later, err = d.effects.think(at, &step); later != nil {
+			r.appendNow(*later)
+			return d.part()
+		}
 	case pawl.Act:
-		err = d.act(at, step)
+		err = d.effects.act(at, step)
 	default:
 		return d.perform(at, step)
 	}
@@ -162,8 +147,13 @@ func (d *driver) perform(at uint64, step pawl.Step) (done bool, err error) {
 			return true, fmt.Errorf("run %s: the machine decided to record nothing at entry %d", r.lease.Run, at)
 		}
 		for _, e := range step.Events {
-			if e, ok := e.(pawl.ToolFinished); ok && d.children.drop(e.Call) {
-				return false, r.failed // what it has used counts, so it is decided again
+			switch e := e.(type) {
+			case pawl.ToolFinished:
+				if d.effects.children.drop(e.Call) {
+					return false, r.failed // what it has used counts, so it is decided again
+				}
+			case pawl.ApprovalInvalidated:
+				withdraw(r, e.Call)
 			}
 		}
 		for _, e := range step.Events { // code of the agent may have made them, and kept a reference
@@ -175,19 +165,16 @@ func (d *driver) perform(at uint64, step pawl.Step) (done bool, err error) {
 		}
 	case pawl.Await:
 		r.append(at, pawl.RunPaused{Status: step.Status, Reason: step.Reason, WakeAt: step.Until})
-		if decided, err := d.askApprover(); decided || err != nil {
+		if decided, err := d.effects.askApprover(); decided || err != nil {
 			return false, err
 		}
-		if d.requests.unattended() {
-			return false, r.failed
-		}
-		if d.dozes(step) {
+		if d.requests.unattended() || d.dozes(step) {
 			return false, r.failed
 		}
 		return d.part()
 	case pawl.Finish:
 		v := step.Verdict
-		if d.children.settle() {
+		if d.effects.children.settle() {
 			return false, r.failed // what they used counts, so it is decided again
 		}
 		if v.Status == pawl.StatusCancelled {
@@ -195,16 +182,24 @@ func (d *driver) perform(at uint64, step pawl.Step) (done bool, err error) {
 				return false, cmp.Or(err, r.failed)
 			}
 		}
-		if err := d.handOver(v); errors.Is(err, errClosed) {
-			return false, nil // it is about to be suspended
-		} else if err != nil {
-			return false, err
+		for _, f := range r.features {
+			if e, ok := f.(ending); ok {
+				if err := e.ends(v); errors.Is(err, errClosed) {
+					return false, nil // it is about to be suspended
+				} else if err != nil {
+					return false, err
+				}
+			}
 		}
 		r.append(at, step.Stopped())
 		if err := d.end(); err != nil {
 			return true, err
 		}
-		d.passOn()
+		for _, f := range r.features {
+			if e, ok := f.(ending); ok {
+				e.ended()
+			}
+		}
 		return true, nil
 	}
 	return false, r.failed
@@ -248,11 +243,11 @@ func (d *driver) part() (done bool, err error) {
 	if err := d.end(); err != nil {
 		return true, err
 	}
-	if d.rec.engine.fetch(d.rec.base, d) != nil { // the signal is read when the run is resumed
+	if d.owner.fetch(d.rec.base, d) != nil { // the signal is read when the run is resumed
 		return true, nil
 	}
 	_, suspend, _ := d.inbox.wanted()
-	if !d.requests.answered(d.inbox.waiting(), suspend) && !d.children.signalled() || !d.rec.lease.regain(d.rec.base) {
+	if !d.requests.answered(d.inbox.waiting(), suspend) && !d.effects.children.signalled() || !d.rec.lease.regain(d.rec.base) {
 		return true, nil // its next owner reads the signal
 	}
 	d.rec.resumed()
@@ -264,15 +259,17 @@ func (d *driver) finish(err error) {
 	l, r := &d.life, &d.rec
 	d.detach()
 	d.effects.close()
-	d.giveBack()
-	r.engine.left(r.base, r.lease.Run, err)
+	r.host.left(r.base, r.lease.Run, err)
 	l.err = err
-	r.engine.drop(d)
 	l.result = r.state.Result()
 	d.requests.addTokens(&l.result)
-	d.children.addPending(&l.result)
-	r.engine.opt.Threads.keep(r)
-	d.children.wakeParent()
+	d.effects.children.addPending(&l.result)
+	for _, f := range r.features {
+		if l, ok := f.(leaver); ok {
+			l.leave()
+		}
+	}
+	d.owner.drop(d)
 	r.feed.close()
 	close(l.done)
 }
@@ -281,7 +278,7 @@ func (d *driver) finish(err error) {
 // process owns it, or its log does not match its state.
 func (d *driver) panicked(p *usercode.Panic) error {
 	r := &d.rec
-	clean := func(text string) string { return redact.Text(r.engine.secrets.Scrub(text)) }
+	clean := func(text string) string { return redact.Text(r.host.secrets.Scrub(text)) }
 	r.log(slog.LevelError, "code of the run panicked", slog.String("panic", clean(p.Error())),
 		slog.String("value", clean(fmt.Sprint(p.Value))), slog.String("stack", clean(string(p.Stack))))
 	ended := false
@@ -289,7 +286,7 @@ func (d *driver) panicked(p *usercode.Panic) error {
 		if ended = r.writable(); !ended {
 			return nil
 		}
-		d.children.settle()
+		d.effects.children.settle()
 		r.appendNow(pawl.RunStopped{Status: pawl.StatusFailed, Condition: usercode.PanicLeaf, Leaf: usercode.PanicLeaf, Detail: r.clean.panicDetail(p)})
 		return d.end()
 	})
@@ -311,19 +308,4 @@ func (c *cleaner) panicDetail(p *usercode.Panic) (detail string) {
 		}
 	}()
 	return c.text(p.Error())
-}
-
-// caught calls do and returns a panic as an error, after releasing the run.
-func (l *lease) caught(do func() error) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			l.release()
-			err = panicError(l.Run, usercode.PanicOf(p))
-		}
-	}()
-	return do()
-}
-
-func panicError(run string, p *usercode.Panic) error {
-	return fmt.Errorf("run %s: %w\n%s", run, p, p.Stack)
 }

@@ -12,6 +12,8 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/process"
+	"github.com/pawl-run/pawl/internal/usercode"
+	"github.com/pawl-run/pawl/internal/web"
 )
 
 // An effect is one call into the world: of a model, a tool, an observer, an approver
@@ -19,6 +21,7 @@ import (
 // grace, it is abandoned.
 type effect struct {
 	work      work
+	what      string // whose code it calls, such as "the tool"
 	scope     effectContext
 	ctx       context.Context
 	cancel    context.CancelCauseFunc // ends ctx
@@ -33,6 +36,9 @@ type effect struct {
 	values    context.Context // the values of its context; nil: those of the run
 	quiet     quiet           // how long it may show no sign of life
 	done      chan<- *effect  // has room for it; nil: it is performed where the run is driven
+
+	err   error           // of the work
+	panic *usercode.Panic // of the work
 
 	// The effects' lock guards these until the effect is over.
 	deadline  time.Time
@@ -66,20 +72,24 @@ func (e *effect) fit(left time.Duration) (bounds bool) {
 // work is what an effect does.
 type work interface {
 	// perform does the work. It touches nothing but itself.
-	perform(context.Context)
+	perform(context.Context) error
 	// record appends the result. cut is why the effect was stopped, if it was.
 	// abandoned says that perform has not returned, so nothing of it may be read.
 	record(r *recorder, cut error, abandoned bool)
 }
 
-// timeLeft is the rest of a run's time limit.
-func timeLeft(s *pawl.State, now time.Time) time.Duration {
-	return s.Limits().Time - s.Elapsed() - max(0, now.Sub(s.Time()))
+// do performs the work. Its error says so if the work panics or ends its goroutine.
+func (e *effect) do() {
+	e.err = errExited
+	defer func() {
+		if p := recover(); p != nil {
+			e.panic = usercode.PanicOf(p)
+			e.err = fmt.Errorf("%s panicked: %v", e.what, p)
+		}
+	}()
+	e.err = e.work.perform(e.ctx)
+	read(e.err)
 }
-
-// errExited is the result of an effect that ended its goroutine with runtime.Goexit, as a failing
-// assertion of a test does.
-var errExited = errors.New("it ended its goroutine (runtime.Goexit) instead of returning")
 
 // Why an effect is stopped.
 var (
@@ -103,10 +113,27 @@ func (cancelledError) Error() string   { return "the run is being cancelled: con
 func (cancelledError) Unwrap() error   { return context.Canceled }
 func (cancelledError) Cancelled() bool { return true }
 
-// effects are the effects in progress of a run. One timer enforces their deadlines.
+// callCancelledError is the cause by which a tool learns that its call is cancelled. The run goes on.
+type callCancelledError struct{ signal pawl.Signal }
+
+func (*callCancelledError) Error() string   { return "the call is being cancelled: context canceled" }
+func (*callCancelledError) Unwrap() error   { return context.Canceled }
+func (*callCancelledError) Cancelled() bool { return true }
+
+// effects perform what the machine decides, and keep what is in progress. One timer enforces the
+// deadlines.
 type effects struct {
-	driver   *driver
-	shift    atomic.Int32 // how often another goroutine went on to drive the run
+	rec      *recorder
+	inbox    *inbox
+	requests *requests
+	intent   intent // of the next model call
+	children children
+
+	driver     interface{ run(left *effect) } // records an effect and drives on
+	shift      atomic.Int32                   // how often another goroutine went on to drive the run
+	reconciled map[string]int                 // the attempts whose tools were asked for the outcome, by call
+	instructed int                            // the latest iteration for which instructions were computed
+
 	mu       sync.Mutex
 	running  []*effect
 	clock    *time.Timer
@@ -121,21 +148,16 @@ func (s *effects) perform(e *effect) error {
 	s.start(e)
 	defer func() {
 		if !returned && s.remove(e) {
-			s.handOver(e)
+			s.shift.Add(1)
+			go s.driver.run(e)
 		}
 	}()
-	e.work.perform(e.ctx)
+	e.do()
 	if returned = s.remove(e); !returned {
 		return errLeft
 	}
-	e.work.record(&s.driver.rec, e.cut, false)
+	e.work.record(s.rec, e.cut, false)
 	return nil
-}
-
-// handOver has another goroutine record an effect and drive on.
-func (s *effects) handOver(e *effect) {
-	s.shift.Add(1)
-	go s.driver.run(e)
 }
 
 // run performs an effect on a goroutine of its own, waits for it, and records its result.
@@ -144,7 +166,7 @@ func (s *effects) run(e *effect) {
 	e.done = done
 	s.depart(e)
 	<-done
-	e.work.record(&s.driver.rec, e.cut, e.abandoned)
+	e.work.record(s.rec, e.cut, e.abandoned)
 }
 
 // depart performs an effect on its own goroutine, which sends it to the effect's channel.
@@ -152,7 +174,7 @@ func (s *effects) depart(e *effect) {
 	s.start(e)
 	go func() {
 		defer s.arrive(e) // even if the effect ends this goroutine
-		e.work.perform(e.ctx)
+		e.do()
 	}()
 }
 
@@ -168,7 +190,7 @@ func (s *effects) arrive(e *effect) {
 
 // start starts an effect's clock.
 func (s *effects) start(e *effect) {
-	e.ctx, e.cancel = newEffectContext(&s.driver.rec, e)
+	e.ctx, e.cancel = newEffectContext(s.rec, e)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := e.began
@@ -241,7 +263,8 @@ func (s *effects) enforceDeadlines() {
 		default:
 			s.removeOne(e)
 			if e.abandoned = true; e.done == nil {
-				s.handOver(e)
+				s.shift.Add(1)
+				go s.driver.run(e)
 			} else {
 				e.done <- e
 			}
@@ -268,7 +291,13 @@ func (s *effects) interrupt() {
 
 // interruptOne is interrupt for one effect. The caller holds the lock.
 func (s *effects) interruptOne(e *effect) {
-	switch cancel, suspend, read := s.driver.inbox.wanted(); {
+	if t, ok := e.work.(*toolCall); ok && e.cut == nil {
+		if gone := s.inbox.cancels(t.inv.Call); gone != nil {
+			s.stop(e, gone)
+			return
+		}
+	}
+	switch cancel, suspend, read := s.inbox.wanted(); {
 	case e.cut != nil:
 	case cancel:
 		s.stop(e, errCancelled)
@@ -358,17 +387,15 @@ func (q *quiet) look(now time.Time) (over bool, again time.Time) {
 type effectContext struct {
 	context.Context
 	run  string
-	tool string // empty if the effect is no tool call
 	kill time.Duration
+	call *toolCall // nil: the effect is no tool call
 }
 
 // newEffectContext returns the context of an effect: the run's values, and its own end.
 func newEffectContext(r *recorder, e *effect) (context.Context, context.CancelCauseFunc) {
 	c := &e.scope
 	*c = effectContext{Context: r.base, run: r.lease.Run, kill: e.kill}
-	if t, ok := e.work.(*toolCall); ok {
-		c.tool = t.inv.Tool
-	}
+	c.call, _ = e.work.(*toolCall)
 	if e.values != nil { // else no entry announces the effect, such as an observation
 		c.Context = e.values
 	}
@@ -382,6 +409,10 @@ func (c *effectContext) Value(key any) any {
 		return c
 	case process.GraceKey{}:
 		return c.kill
+	case web.CallerKey{}:
+		return c.call.caller()
+	case process.ReporterKey{}:
+		return c.call.reporter()
 	}
 	return c.Context.Value(key)
 }
@@ -402,8 +433,8 @@ func nested(ctx context.Context) error {
 	switch {
 	case c == nil:
 		return nil
-	case c.tool == "":
+	case c.call == nil:
 		return fmt.Errorf("run %s: a model, an observer or a judge cannot start or resume another run, whose cost would not count against the limits of this one", c.run)
 	}
-	return fmt.Errorf("tool %s of run %s cannot start or resume another run, whose cost would not count against the limits of this one; offer its agent to the model with tool.Agent", c.tool, c.run)
+	return fmt.Errorf("tool %s of run %s cannot start or resume another run, whose cost would not count against the limits of this one; offer its agent to the model with tool.Agent", c.call.inv.Tool, c.run)
 }

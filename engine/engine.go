@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,34 +13,18 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/budget"
 	"github.com/pawl-run/pawl/internal/display"
-	"github.com/pawl-run/pawl/internal/redact"
-	"github.com/pawl-run/pawl/journal/memory"
-	"github.com/pawl-run/pawl/progress"
-	"github.com/pawl-run/pawl/team"
-	"github.com/pawl-run/pawl/window"
+	"github.com/pawl-run/pawl/internal/journals"
 )
 
 // An Engine drives runs on one journal. It is safe for concurrent use.
 type Engine struct {
-	journal  pawl.Journal
-	inbox    pawl.Inbox // nil: the journal has none
-	notifier notifier   // nil: the journal is none
-	blobs    pawl.Blobs // nil: the journal has none
-	verify   bool       // every entry is checked; see verifying
-	opt      Options
-	limits   rateLimits
-	limiter  Limiter       // nil: the journal is none
-	ledger   budget.Ledger // nil: the journal is none
-	owner    string        // the owner of its runs, as in leases and logs
-	secrets  *redact.Secrets
-	invalid  error // what is wrong with the options
+	*host
 
-	mu      sync.Mutex // guards the following fields
-	live    map[string]*driver
-	closed  bool
-	beat    heartbeat
-	closing chan struct{}  // closed when the engine is closed
-	calls   sync.WaitGroup // that Close waits for: they begin or resume a run, or watch one of another process
+	mu     sync.Mutex // guards the following fields
+	live   map[string]*driver
+	closed bool
+	beat   heartbeat
+	calls  sync.WaitGroup // that Close waits for: they begin or resume a run, or watch one of another process
 }
 
 // Options are an engine's settings. The zero value is right for most programs.
@@ -135,34 +118,7 @@ type Options struct {
 // the engine also ranges over it while there are live runs. It yields the ids of runs that have
 // signals, and the empty id when any run may have some.
 func New(journal pawl.Journal, o *Options) *Engine {
-	e := &Engine{journal: journal, live: map[string]*driver{}, closing: make(chan struct{})}
-	if o != nil {
-		e.opt = *o
-	}
-	e.opt.Lease = max(cmp.Or(max(e.opt.Lease, 0), usualLease), 50*time.Millisecond)
-	e.opt.Call = cmp.Or(max(e.opt.Call, 0), 10*time.Minute)
-	e.opt.First = cmp.Or(e.opt.First, 5*time.Minute)
-	e.opt.Idle = cmp.Or(e.opt.Idle, 3*time.Minute)
-	e.opt.Patience = cmp.Or(e.opt.Patience, time.Minute)
-	if e.opt.Backoff == nil {
-		e.opt.Backoff = fullJitter
-	}
-	if e.opt.Owner == nil {
-		e.owner = selfText()
-	} else {
-		e.owner = e.opt.Owner.String()
-	}
-	if e.opt.Threads == nil {
-		e.opt.Threads = new(Threads)
-	}
-	e.keepSecrets()
-	e.checkRates()
-	e.checkBudgets()
-	e.verify = verifying()
-	e.inbox, _ = journal.(pawl.Inbox)
-	e.notifier, _ = journal.(notifier)
-	e.blobs, _ = journal.(pawl.Blobs)
-	return e
+	return &Engine{host: newHost(journal, o), live: map[string]*driver{}}
 }
 
 // Run runs an agent on an input in memory, to its end, and returns the result. The
@@ -171,46 +127,6 @@ func New(journal pawl.Journal, o *Options) *Engine {
 func Run(ctx context.Context, agent pawl.Agent, input string) (pawl.Result, error) {
 	p := Prepared{agent: agent}
 	return p.Run(ctx, input)
-}
-
-// machine prepares an agent, with the built-in policies after its own; see guarded.
-func (e *Engine) machine(agent pawl.Agent) (*pawl.Machine, error) {
-	if e.invalid != nil {
-		return nil, e.invalid
-	}
-	m, err := pawl.NewMachine(guarded(&agent))
-	if err != nil {
-		return nil, err
-	}
-	return m, e.serves(m)
-}
-
-// serves returns an error if a budget cannot be held for the agent's models, or if its runs
-// can wait for something that cannot come while the journal lives.
-func (e *Engine) serves(m *pawl.Machine) error {
-	if err := e.priced(m); err != nil {
-		return err
-	}
-	switch {
-	case e.lasting(), !m.Waits():
-	case m.Asks():
-		return fmt.Errorf("agent %q can wait for somebody outside, but its journal is memory and is lost with the process; use a journal on disk", m.Agent().Name)
-	case e.opt.Approver == nil:
-		return fmt.Errorf("agent %q can wait for an approval, but its journal is memory and is lost with the process; set Options.Approver to decide in this process, or use a journal on disk", m.Agent().Name)
-	}
-	return nil
-}
-
-// guarded returns the agent with the built-in policies.
-func guarded(agent *pawl.Agent) pawl.Agent {
-	return team.Guard(progress.Guard(window.Guard(*agent)))
-}
-
-// lasting reports whether the journal outlives the process, so that a run can wait for other
-// processes.
-func (e *Engine) lasting() bool {
-	_, volatile := e.journal.(*memory.Journal)
-	return !volatile
 }
 
 // enter counts a call that Close waits for, until e.calls.Done. It fails once the engine is closed.
@@ -267,9 +183,6 @@ func (e *BusyError) Error() string {
 
 // room reports a *BusyError before anything is claimed for a run. Adding the run decides.
 func (e *Engine) room() error {
-	if e.opt.MaxRuns <= 0 {
-		return nil
-	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.full()
@@ -282,7 +195,7 @@ func (e *Engine) full() error {
 	}
 	n := 0
 	for _, d := range e.live {
-		if !d.rec.hooks.driven {
+		if d.rec.caller == nil {
 			n++
 		}
 	}
@@ -292,20 +205,60 @@ func (e *Engine) full() error {
 	return nil
 }
 
-// log writes to the operator's log. What is returned as an error, or is in a run's log, is
-// not written here too.
-func (e *Engine) log(level slog.Level, message, run string, attrs ...slog.Attr) {
-	if e.opt.Log == nil {
-		return
+// Ready returns nil if a run of an agent can begin or go on now. If not, the error is a
+// *BusyError: the engine drives as many runs as it may, or calls to the provider of the
+// agent's model wait more than five seconds for its rate. ahead is how many runs of the agent
+// were begun just before, and may not have called yet.
+func (e *Engine) Ready(ctx context.Context, agent pawl.Agent, ahead int) error {
+	if err := e.room(); err != nil {
+		return err
 	}
-	defer func() { _ = recover() }() // of a log handler; there is no other log
-	if run != "" {
-		attrs = append([]slog.Attr{slog.String("run", run)}, attrs...)
+	var of string
+	if d, ok := agent.Model.(pawl.Describer); ok {
+		of = provider(d.Describe())
 	}
-	e.opt.Log.LogAttrs(context.Background(), level, message, attrs...)
+	rate, limited := e.opt.Rates[of]
+	if !limited || e.limiter == nil {
+		return nil
+	}
+	before := fills(ahead, rate.Requests)
+	once := min(before, journals.FullBucket) // more would be one large call
+	wait, err := e.limiter.Reserve(ctx, of, once, 0, -1)
+	if wait += before - once; err == nil && wait > shortWait {
+		err = &BusyError{Provider: of, Wait: wait}
+	}
+	return err
 }
 
-// because returns an error as an attribute, without secrets.
-func (e *Engine) because(err error) slog.Attr {
-	return slog.String("error", redact.Text(e.secrets.Scrub(err.Error())))
+// A driven run is a driver with the features of its run.
+type drivenRun struct {
+	driver
+	rates   rates
+	budgets budgets
+	board   board
+	lineage lineage
+	list    [6]feature
+}
+
+// newDriver returns a driver for a claimed run. If the machine is nil, nothing is known of
+// the agent. caller records the run that drives this one, as a call; nil: there is none.
+func (e *Engine) newDriver(ctx context.Context, m *pawl.Machine, l pawl.Lease, caller *recorder) *driver {
+	n := new(drivenRun)
+	d, r, s := &n.driver, &n.driver.rec, &n.driver.effects
+	r.open(ctx, e.host, m, l)
+	if r.caller = caller; caller != nil && e.opt.Children {
+		r.feed.above = &caller.feed
+	}
+	d.owner, d.requests.rec = e, r
+	d.inbox.wake, d.inbox.life, d.inbox.effects = make(chan struct{}, 1), ctx, s
+	s.rec, s.inbox, s.requests, s.driver = r, &d.inbox, &d.requests, d
+	s.children.rec, s.children.kin = r, e
+	n.rates.rec, n.budgets.rec = r, r
+	n.lineage = lineage{e, d}
+	n.board.rec, n.board.inbox, n.board.kin = r, &d.inbox, e
+	r.features = append(n.list[:0], &n.rates, attachments{r}, memories{r}, &n.board, &n.lineage)
+	if len(e.opt.Budgets) > 0 {
+		r.features = append(r.features, &n.budgets)
+	}
+	return d
 }

@@ -1,5 +1,13 @@
 package engine
 
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/pawl-run/pawl"
+)
+
 // BeginClose is the beginning of Close: no run is suspended yet.
 func BeginClose(e *Engine) {
 	e.mu.Lock()
@@ -20,4 +28,23 @@ func Suspends(e *Engine) bool {
 		}
 	}
 	return e.closed
+}
+
+// Held is how much of the pools is in use, and how many calls wait.
+func Held() (used int64, waiting int) {
+	for i := range pools {
+		p := &pools[i]
+		p.mu.Lock()
+		used, waiting = used+p.used, waiting+len(p.queue)
+		p.mu.Unlock()
+	}
+	return used, waiting
+}
+
+// An entry that the log would say otherwise is an error.
+func TestVerify(t *testing.T) {
+	err := verify(pawl.Entry{Run: "r", Seq: 1, Event: pawl.ToolStarted{Args: json.RawMessage(`{ }`)}})
+	if err == nil || !strings.Contains(err.Error(), "entry 1 of run r is not what the log says") {
+		t.Error(err)
+	}
 }

@@ -23,44 +23,10 @@ const (
 	MaxFileBytes = 32 << 20 // of all together
 )
 
-// A FileError says why a run cannot start with a file. Nothing is recorded.
-type FileError struct {
-	File string // its name; empty: Err says which it is
-	Err  error
-}
-
-// Error names the file.
-func (e *FileError) Error() string {
-	if e.File == "" {
-		return e.Err.Error()
-	}
-	return fmt.Sprintf("file %s: %v", e.File, e.Err)
-}
-
-// Unwrap returns what is wrong with the file.
-func (e *FileError) Unwrap() error { return e.Err }
-
-// A Taker is a [pawl.Model] that accepts only some files. Any other model is assumed to accept
-// all. If a run fails over to a model that does not accept a file, the request says so in place
-// of the file.
-type Taker interface {
-	// Takes returns an error that says which of the files of an input, other than texts,
-	// the model does not take, and why; nil: it takes them.
-	Takes(files []pawl.File) error
-}
-
-// Takes asks a model whether it accepts files; see [Taker].
-func Takes(m pawl.Model, files []pawl.File) error {
-	if t, ok := m.(Taker); ok {
-		return t.Takes(files)
-	}
-	return nil
-}
-
 // attach checks the files of the input, and stores them. The run's first entry then has
 // them by reference.
 func (b *beginning) attach(ctx context.Context) error {
-	if len(b.Files) == 0 || b.driven { // a child gets those of its parent, which are stored
+	if len(b.Files) == 0 || b.caller != nil { // a child gets those of its parent, which are stored
 		return nil
 	}
 	e := b.engine
@@ -95,33 +61,6 @@ func (b *beginning) attach(ctx context.Context) error {
 	return nil
 }
 
-// takes returns a [FileError] if a model of an agent does not take all files.
-func takes(a pawl.Agent, all []pawl.File) error {
-	for _, m := range append([]pawl.Model{a.Model}, a.Fallback...) {
-		if err := Takes(m, slices.DeleteFunc(slices.Clone(all), isText)); err != nil {
-			return &FileError{Err: err}
-		}
-	}
-	return nil
-}
-
-// taken is [takes] for the files of a run, which its log has by reference.
-func (r *recorder) taken(a pawl.Agent) error {
-	var all []pawl.File
-	for _, f := range r.state.Files() {
-		p, err := r.file(f)
-		if err != nil {
-			return err
-		}
-		if f, ok := p.(pawl.File); ok {
-			all = append(all, f)
-		}
-	}
-	return takes(a, all)
-}
-
-func isText(f pawl.File) bool { return f.Type == media.Text }
-
 func fileName(f pawl.File) string { return cmp.Or(f.Name, "without a name") }
 
 // known fills in what the log has of a file. A text is cleaned as all texts are.
@@ -146,130 +85,45 @@ func known(f *pawl.File, clean *cleaner) error {
 	return nil
 }
 
-// framed returns an attached text as the model reads it. The mark is a digest of the text,
-// so that nothing in it can pretend to be its end.
-func framed(f pawl.File) string {
-	mark := fmt.Sprintf("[file %.12s]", digestOf(f.Data))
-	return fmt.Sprintf("%s The attached file %s, up to where this mark comes again:\n%s\n%s", mark, f.Name, f.Data, mark)
+// A RunFile is a file of a run: of its input, or one that a call of a tool returned.
+type RunFile struct {
+	pawl.File
+	Call, Tool string // empty: it is attached to the input
 }
 
-// files are the attached files of a run, and of those that it continues, as their model gets
-// them.
-type files struct {
-	looked bool
-	any    bool // there are some
-	parts  map[string]pawl.Part
-}
-
-// among reports whether the conversation of a run has files.
-func (fs *files) among(s *pawl.State) bool {
-	for ok := !fs.looked; ok; s, ok = s.Earlier() {
-		fs.any = fs.any || len(s.Files()) > 0
+// RunFiles returns the files of a run; see [Contents]. Each has the digest of its data as its Blob,
+// except one that was not kept.
+func RunFiles(s *pawl.State) (all []RunFile) {
+	for _, f := range s.Files() {
+		all = append(all, RunFile{File: f})
 	}
-	fs.looked = true
-	return fs.any
-}
-
-// filled returns the messages with the data of their files, which the log has by reference.
-func (r *recorder) filled(messages []pawl.Message) ([]pawl.Message, error) {
-	if !r.files.among(r.state) {
-		return messages, nil
-	}
-	messages = slices.Clone(messages)
-	for i, m := range messages {
-		copied := false
-		for k, p := range m.Parts {
-			f, ok := p.(pawl.File)
-			if !ok || f.Blob == "" {
-				continue
+	for c := range s.Calls() {
+		for _, f := range c.Files {
+			if f.Data != nil {
+				f.Blob, f.Bytes = digestOf(f.Data), len(f.Data)
 			}
-			if !copied {
-				messages[i].Parts, copied = slices.Clone(m.Parts), true
-			}
-			part, err := r.file(f)
-			if err != nil {
-				return nil, err
-			}
-			messages[i].Parts[k] = part
+			f.Name = cmp.Or(f.Name, "picture")
+			all = append(all, RunFile{f, c.ID, c.Tool})
 		}
 	}
-	return messages, nil
+	return all
 }
 
-// file reads a file once.
-func (r *recorder) file(f pawl.File) (pawl.Part, error) {
-	if p, ok := r.files.parts[f.Blob]; ok {
-		return p, nil
+// Contents returns the data of a file of a run, which the journal has. The error is
+// [pawl.ErrUnknownBlob] if it was not kept.
+func Contents(ctx context.Context, j pawl.Journal, f pawl.File) ([]byte, error) {
+	if f.Data != nil {
+		return f.Data, nil
 	}
-	f, err := r.read(r.base, f)
-	if errors.Is(err, pawl.ErrUnknownBlob) {
-		return nil, &pawl.ModelError{Class: pawl.ClassInvalid, Billed: true, Message: "not sent: " + err.Error(), Err: err}
+	blobs, ok := j.(pawl.Blobs)
+	if !ok || f.Blob == "" {
+		return nil, fmt.Errorf("the file %s was not kept: %w", f.Name, pawl.ErrUnknownBlob)
 	}
+	data, err := blobs.Blob(ctx, f.Blob)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("the file %s: %w", f.Name, err)
 	}
-	part := pawl.Part(f)
-	if isText(f) {
-		part = pawl.Text{Text: framed(f)}
-	}
-	if r.files.parts == nil {
-		r.files.parts = map[string]pawl.Part{}
-	}
-	r.files.parts[f.Blob] = part
-	return part, nil
-}
-
-// read returns a file with its data.
-func (r *recorder) read(ctx context.Context, f pawl.File) (pawl.File, error) {
-	err := pawl.ErrUnknownBlob
-	if blobs := r.engine.blobs; blobs != nil {
-		f.Data, err = blobs.Blob(ctx, f.Blob)
-	}
-	switch {
-	case errors.Is(err, pawl.ErrUnknownBlob):
-		return f, &missingFileError{f.Name, err}
-	case err != nil:
-		return f, err
-	case isText(f):
-		f.Data = []byte(r.clean.secrets.Scrub(string(f.Data))) // the run may have secrets that an earlier one did not
-	}
-	return f, nil
-}
-
-// missingFileError says that the data of a file is gone.
-type missingFileError struct {
-	name string
-	err  error
-}
-
-func (e *missingFileError) Error() string {
-	return "the attached file " + e.name + " is not in the journal; import the run with pawl export --raw, or start it again"
-}
-
-func (e *missingFileError) Unwrap() error { return e.err }
-
-// sending gives the files of a run, and of those that it continues, to a tool that sends them
-// elsewhere, as a remote agent does.
-func sending(r *recorder, t pawl.Tool) pawl.Tool {
-	to, ok := t.(interface {
-		WithFiles(read func(context.Context) ([]pawl.File, error)) pawl.Tool
-	})
-	if !ok {
-		return t
-	}
-	var all []pawl.File
-	for s, ok := r.state, true; ok; s, ok = s.Earlier() {
-		all = append(all, s.Files()...)
-	}
-	return to.WithFiles(func(ctx context.Context) (filled []pawl.File, err error) {
-		for _, f := range all {
-			if f, err = r.read(ctx, f); err != nil {
-				return nil, err
-			}
-			filled = append(filled, f)
-		}
-		return filled, nil
-	})
+	return data, nil
 }
 
 // ReadFile reads a file to attach to an input, under the last element of its path.

@@ -51,7 +51,7 @@ func TestFinishedBesideOthers(t *testing.T) {
 
 // TestBackTogether: what is back when the journal is asked is one commit. On a disk
 // that syncs in a millisecond or two, 50 calls of 10 ms would wait for 50 of them.
-func TestBackTogether(t *testing.T) {
+func TestBackTogether(t *testing.T) { // Promises: L5.
 	synctest.Test(t, func(t *testing.T) {
 		const calls = 50
 		j := newTap()

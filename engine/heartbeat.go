@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"log/slog"
 	"maps"
@@ -56,7 +57,7 @@ func (e *Engine) add(ctx context.Context, d *driver) error {
 		e.mu.Unlock()
 		return errClosed
 	}
-	if !d.rec.hooks.driven && !d.leg {
+	if d.rec.caller == nil && !d.leg {
 		if err := e.full(); err != nil {
 			e.mu.Unlock()
 			return err
@@ -165,19 +166,30 @@ func (e *Engine) renew(ctx context.Context) {
 	e.mu.Lock()
 	all := slices.Collect(maps.Values(e.live))
 	e.mu.Unlock()
-	for _, d := range all {
-		l := &d.rec.lease
-		err := l.renew(ctx)
-		switch {
-		case errors.Is(err, pawl.ErrFenced):
-			d.rec.log(slog.LevelWarn, "another owner has taken the run over", e.because(err))
-			l.taken.Store(&err)
-			d.inbox.suspend()
-		case err != nil && !l.unrenewed:
-			d.rec.log(slog.LevelWarn, "the lease of the run cannot be prolonged; it is tried again at each heartbeat", e.because(err))
+	var renewing sync.WaitGroup
+	for some := range slices.Chunk(all, mostRenewing) {
+		for _, d := range some {
+			renewing.Go(func() { e.renewLease(ctx, d) })
 		}
-		l.unrenewed = err != nil
+		renewing.Wait()
 	}
+}
+
+// mostRenewing is how many leases are renewed at once: a journal on disk commits them together.
+const mostRenewing = 16
+
+func (e *Engine) renewLease(ctx context.Context, d *driver) {
+	l := &d.rec.lease
+	err := l.renew(ctx)
+	switch {
+	case errors.Is(err, pawl.ErrFenced):
+		d.rec.log(slog.LevelWarn, "another owner has taken the run over", e.because(err))
+		l.taken.Store(&err)
+		d.inbox.suspend()
+	case err != nil && !l.unrenewed:
+		d.rec.log(slog.LevelWarn, "the lease of the run cannot be prolonged; it is tried again at each heartbeat", e.because(err))
+	}
+	l.unrenewed = err != nil
 }
 
 // A notifier is a journal that notifies of new signals. Without one, they are found
@@ -243,4 +255,24 @@ func (e *Engine) listen(ctx context.Context, s *subscription) {
 			_ = e.fetch(ctx, d) // signals that cannot be read now are fetched at the next beat
 		}
 	}
+}
+
+// fetch delivers all signals that the journal has for a run. If they cannot be read now,
+// they are fetched again at the next heartbeat.
+func (e *Engine) fetch(ctx context.Context, d *driver) error {
+	if e.inbox == nil {
+		return nil
+	}
+	var failed error
+	for l, err := range e.inbox.Signals(ctx, d.rec.lease.Run, d.inbox.received()) {
+		if failed = err; err != nil {
+			break
+		}
+		d.inbox.deliver(l)
+	}
+	if failed != nil {
+		e.fetchLater(d)
+		return fmt.Errorf("read the signals of run %s: %w", d.rec.lease.Run, failed)
+	}
+	return nil
 }

@@ -263,33 +263,40 @@ func TestImportTorn(t *testing.T) {
 	}
 }
 
-// sealed makes a file of lines, with sums that are right.
+// sealed makes a file of lines, with digests that are right.
 func sealed(lines ...string) []byte {
 	var out []byte
 	var before [sha256.Size]byte
 	for _, line := range lines {
-		before = sha256.Sum256(append(before[:], line...))
-		out = fmt.Appendf(out, "%s,\"sum\":%q}\n", line[:len(line)-1], hex.EncodeToString(before[:16]))
+		sum := sha256.Sum256([]byte(line))
+		next := sha256.Sum256(append(before[:], sum[:]...))
+		switch {
+		case strings.HasPrefix(line, `{"export":`):
+			before = sha256.Sum256([]byte("r"))
+		case !strings.HasPrefix(line, `{"blob":`) && !strings.HasPrefix(line, `{"end":`):
+			before = next
+		}
+		out = fmt.Appendf(out, "%s,\"digest\":%q}\n", line[:len(line)-1], hex.EncodeToString(next[:]))
 	}
 	return out
 }
 
-// unsealed takes the sums off.
+// unsealed takes the digests off.
 func unsealed(file []byte) (lines []string) {
 	for line := range strings.Lines(string(file)) {
-		at := strings.LastIndex(line, `,"sum":`)
+		at := strings.LastIndex(line, `,"digest":`)
 		lines = append(lines, line[:at]+"}")
 	}
 	return lines
 }
 
 // TestImportDamaged changes whole lines, once as an accident would and once with
-// recomputed sums, so that the other rules are tested too.
+// recomputed digests, so that the other rules are tested too.
 func TestImportDamaged(t *testing.T) {
 	file, _ := exported(t, true)
 	whole := unsealed(file)
 	if !bytes.Equal(sealed(whole...), file) {
-		t.Fatal("the test does not know how sums are made")
+		t.Fatal("the test does not know how digests are made")
 	}
 	last := len(whole) - 1
 	edit := func(n int, old, with string) func([]string) []string {
@@ -308,7 +315,7 @@ func TestImportDamaged(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		do   func([]string) []string
-		says string // when the sums are right
+		says string // when the digests are right
 	}{
 		"a gap":            {splice(3, 1), "entry 4 follows entry 2"},
 		"twice":            {splice(3, 0, whole[2]), "entry 2 follows entry 2"},
@@ -336,12 +343,12 @@ func TestImportDamaged(t *testing.T) {
 			changed := c.do(append([]string{}, whole...))
 			j, got, err := imports(t, sealed(changed...))
 			if damaged := new(archive.DamagedError); !errors.As(err, &damaged) || !strings.Contains(err.Error(), c.says) {
-				t.Errorf("with recomputed sums: %+v, %v", got, err)
+				t.Errorf("with recomputed digests: %+v, %v", got, err)
 			}
 			if len(logOf(t, j, "r")) > 0 {
 				t.Error("something was imported")
 			}
-			// The lines with the sums they had.
+			// The lines with the digests they had.
 			sums := map[string]string{}
 			for i, line := range strings.Split(strings.TrimSpace(string(file)), "\n") {
 				sums[whole[i]] = line
@@ -354,7 +361,7 @@ func TestImportDamaged(t *testing.T) {
 				out.WriteString(line + "\n")
 			}
 			if _, got, err := imports(t, []byte(out.String())); err == nil {
-				t.Errorf("with the old sums: %+v", got)
+				t.Errorf("with the old digests: %+v", got)
 			}
 		})
 	}

@@ -3,23 +3,26 @@ package engine
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/approval"
 )
 
 // An inbox holds the signals that have reached a run and that its driver has not
 // read, and wakes the driver. Any goroutine may put signals in.
 type inbox struct {
-	wake    chan struct{}   // holds one token if there is something to read
-	life    context.Context // the run's context: when it ends, the run is suspended
-	effects *effects        // the effects that signals may stop
-	timer   *time.Timer     // the driver's own
-	wants   atomic.Uint32   // what the signals ask for: want bits, read without the lock
+	wake    chan struct{}            // holds one token if there is something to read
+	life    context.Context          // the run's context: when it ends, the run is suspended
+	effects interface{ interrupt() } // what stops the effects that yield to what is wanted
+	timer   *time.Timer              // the driver's own
+	wants   atomic.Uint32            // what the signals ask for: want bits, read without the lock
 
 	mu      sync.Mutex
 	signals []pawl.Signal
@@ -32,6 +35,7 @@ const (
 	wantCancel              // one of them cancels the run
 	wantSuspend             // the driver must release the run
 	wantNote                // there are notes to record, which can wait for the next step
+	wantCall                // one of the signals cancels a call
 )
 
 // deliver adds signals, which must come in the order of their IDs: a signal whose ID is not
@@ -56,6 +60,8 @@ func (b *inbox) deliver(signals ...pawl.Signal) {
 			want |= wantNote
 		case l.Kind == pawl.SignalCancel:
 			want |= wantRead | wantCancel
+		case l.Kind == pawl.SignalCancelCall:
+			want |= wantRead | wantCall
 		default:
 			want |= wantRead
 		}
@@ -83,7 +89,7 @@ func (b *inbox) take() []pawl.Signal {
 	defer b.mu.Unlock()
 	signals := b.signals
 	b.signals = nil
-	b.wants.And(^uint32(wantRead | wantCancel | wantNote))
+	b.wants.And(^uint32(wantRead | wantCancel | wantNote | wantCall))
 	slices.SortFunc(signals, func(x, y pawl.Signal) int { return cmp.Compare(x.ID, y.ID) })
 	return signals
 }
@@ -116,6 +122,19 @@ func (b *inbox) wanted() (cancel, suspend, read bool) {
 	return w&wantCancel != 0, w&wantSuspend != 0 || b.life.Err() != nil, w&wantRead != 0
 }
 
+// cancels returns the unread signal that cancels a call; nil: there is none. An empty id is any call.
+func (b *inbox) cancels(call string) *callCancelledError {
+	if b.wants.Load()&wantCall == 0 {
+		return nil
+	}
+	for _, l := range b.waiting() {
+		if l.Kind == pawl.SignalCancelCall && (call == "" || callOf(l.Request) == call) {
+			return &callCancelledError{l}
+		}
+	}
+	return nil
+}
+
 // alarm arms the driver's timer.
 func (b *inbox) alarm(after time.Duration) <-chan time.Time {
 	after = max(after, 0)
@@ -136,22 +155,87 @@ func (b *inbox) wait(d time.Duration) {
 	}
 }
 
-// fetch delivers all signals that the journal has for a run. If they cannot be read now,
-// they are fetched again at the next heartbeat.
-func (e *Engine) fetch(ctx context.Context, d *driver) error {
-	if e.inbox == nil {
-		return nil
+// A signalBody is the body of a signal. Each kind has some of the fields.
+type signalBody struct {
+	Text     string          `json:"text,omitempty"`     // of an answer or a message
+	After    bool            `json:"after,omitempty"`    // as in SayOptions
+	Signal   string          `json:"signal,omitempty"`   // as in SayOptions
+	Result   json.RawMessage `json:"result,omitempty"`   // of a client tool, or of a call that took place
+	Happened *bool           `json:"happened,omitempty"` // of a resolution: the call took place
+	Approve  *bool           `json:"approve,omitempty"`  // of a decision
+	approval.Reach
+	Args   json.RawMessage `json:"args,omitempty"`
+	Reason string          `json:"reason,omitempty"` // of a denial or a cancellation
+	Name   string          `json:"name,omitempty"`   // of a note
+	Value  json.RawMessage `json:"value,omitempty"`  // of a note
+}
+
+// bodyOf reads the body of a signal.
+func bodyOf(l *pawl.Signal) (b signalBody, err error) {
+	err = json.Unmarshal(l.Body, &b)
+	return b, err
+}
+
+// sayRequest begins the request of a message's signal: it answers no call.
+const sayRequest = "say."
+
+// cancellable reports whether a call can still be cancelled.
+func cancellable(c *pawl.CallState) bool {
+	return c.Phase != pawl.PhaseAnswered && c.Phase != pawl.PhaseInDoubt && c.Phase != 0
+}
+
+// requestOf names what a signal answers: the call, and the entry that asked. What
+// is asked again is thereby another request, and the answer to the old one void.
+func requestOf(call string, c *pawl.CallState) string {
+	return fmt.Sprintf("%s.%d", call, c.Requested)
+}
+
+// answers reports whether a signal answers what a call waits for now, and was
+// written in time.
+func answers(l *pawl.Signal, c *pawl.CallState) bool {
+	return l.Request == requestOf(c.ID, c) && (c.Expires.IsZero() || !l.Time.After(c.Expires))
+}
+
+// callOf is the call a signal is about.
+func callOf(request string) string {
+	call, _, _ := strings.Cut(request, ".")
+	return call
+}
+
+// cancelRequest names a request to cancel a run that is in the epoch it is in now.
+func cancelRequest(s *pawl.State) string { return fmt.Sprintf("cancel.%d", s.Internals().Epoch()) }
+
+// decision is the decision of a user.
+func (b *signalBody) decision(by string) Decision {
+	return Decision{Approve: b.Approve != nil && *b.Approve, Reach: b.Reach, Args: b.Args, Reason: b.Reason, By: by}
+}
+
+// awaiting is the first call that waits for the signal which a message names; empty: there is none.
+func awaiting(s *pawl.State, l *pawl.Signal) string {
+	b, err := bodyOf(l)
+	if !isSaid(l) || err != nil || b.Signal == "" {
+		return ""
 	}
-	var failed error
-	for l, err := range e.inbox.Signals(ctx, d.rec.lease.Run, d.inbox.received()) {
-		if failed = err; err != nil {
-			break
+	for c := range s.Open() {
+		if c.Phase == pawl.PhaseAwaitingInput && c.Awaits == b.Signal {
+			return c.ID
 		}
-		d.inbox.deliver(l)
 	}
-	if failed != nil {
-		e.fetchLater(d)
-		return fmt.Errorf("read the signals of run %s: %w", d.rec.lease.Run, failed)
+	return ""
+}
+
+// resumes reports whether a suspended run is to be resumed for an entry that a signal became.
+func resumes(e pawl.Event) bool {
+	switch e := e.(type) {
+	case nil, pawl.Noted:
+		return false
+	case pawl.InputGiven:
+		return e.Call != "" // else it is a message
 	}
-	return nil
+	return true
+}
+
+// isSaid reports whether a signal is a message.
+func isSaid(l *pawl.Signal) bool {
+	return l.Kind == pawl.SignalAnswer && strings.HasPrefix(l.Request, sayRequest)
 }

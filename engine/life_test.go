@@ -102,22 +102,18 @@ func start(t *testing.T, e *engine.Engine, a pawl.Agent) *engine.Handle {
 	return run
 }
 
-// pieces is a model that streams words, a second apart.
-type pieces struct{ fail bool }
+// spoken is a model that streams pieces, a second apart.
+type spoken []pawl.Chunk
 
-func (p *pieces) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
+func (s spoken) Stream(context.Context, pawl.Request) iter.Seq2[pawl.Chunk, error] {
 	return func(yield func(pawl.Chunk, error) bool) {
-		for i, word := range []string{"one ", "two ", "three"} {
+		for _, piece := range s {
 			time.Sleep(time.Second)
-			if !yield(pawl.Chunk{Text: word}, nil) {
-				return
-			}
-			if p.fail && r.Attempt == 1 && i == 1 {
-				yield(pawl.Chunk{}, &pawl.ModelError{Class: pawl.ClassTruncated, Message: "broke off"})
+			if !yield(piece, nil) {
 				return
 			}
 		}
-		reply := pawl.Say("one two three")
+		reply := pawl.Say("Done.")
 		yield(pawl.Chunk{Reply: &reply}, nil)
 	}
 }
@@ -196,10 +192,27 @@ func TestWatchFromTheBeginning(t *testing.T) {
 	}
 }
 
-// TestBreakingOff: who stops watching, or waits no longer, does not stop the run.
-func TestBreakingOff(t *testing.T) {
+// TestPiecesArriveAtOnce: text, thinking and the names of calls reach a watcher when the model writes them.
+func TestPiecesArriveAtOnce(t *testing.T) { // Promises: D9.
 	bubble(t, func(t *testing.T) {
-		run := start(t, engine.New(memory.New(), nil), pawl.Agent{Name: "a", Model: &pieces{}})
+		begun, got := time.Now(), ""
+		model := spoken{{Thinking: "hm"}, {Text: "Let me see."}, {Call: "look"}, {Text: "Done."}}
+		for entry, err := range start(t, engine.New(memory.New(), nil), pawl.Agent{Name: "a", Model: model}).Entries(t.Context()) {
+			must(t, err)
+			if d, ok := entry.Event.(pawl.ModelDelta); ok {
+				got += fmt.Sprint(time.Since(begun), " ", d.Thinking, d.Text, d.Tool, "; ")
+			}
+		}
+		if want := "1s hm; 2s Let me see.; 3s look; 4s Done.; "; got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	})
+}
+
+// TestBreakingOff: who stops watching, or waits no longer, does not stop the run.
+func TestBreakingOff(t *testing.T) { // Promises: D9.
+	bubble(t, func(t *testing.T) {
+		run := start(t, engine.New(memory.New(), nil), pawl.Agent{Name: "a", Model: spoken{{Text: "one "}, {Text: "two"}}})
 		for range run.Entries(t.Context()) {
 			break
 		}
@@ -239,4 +252,20 @@ func TestNothingIsLeft(t *testing.T) {
 	}
 	buf := make([]byte, 1<<16)
 	t.Errorf("%d goroutines became %d:\n%s", before, runtime.NumGoroutine(), buf[:runtime.Stack(buf, true)])
+}
+
+// A lease outlasts a short pause of its process, however short it is meant to be.
+func TestShortLease(t *testing.T) {
+	j := memory.New()
+	quick := pawl.Agent{Name: "quick", Model: pawl.ModelFunc(func(ctx context.Context, r pawl.Request) (pawl.Reply, error) {
+		for h := range j.List(ctx, pawl.Query{Run: r.Run}) {
+			if d := h.Lease.Until.Sub(h.Created); d < 40*time.Millisecond {
+				t.Errorf("the run is leased for %v", d)
+			}
+		}
+		return pawl.Say("Done."), nil
+	})}
+	h, err := engine.New(j, &engine.Options{Lease: 1}).Start(t.Context(), quick, "Go.", nil)
+	must(t, err)
+	ended(t, h)
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/pawl-run/pawl"
 )
@@ -104,8 +103,3 @@ type seenTool struct {
 }
 
 func (t seenTool) Info() pawl.ToolInfo { return t.info }
-
-// unseen suspends a new run whose tools have changed.
-func unseen(tools []string) pawl.RunPaused {
-	return pawl.RunPaused{Status: pawl.StatusPaused, Reason: fmt.Sprintf("the definition of %s has changed since an earlier run of this agent: review it, then resume the run with --allow-change to accept it", strings.Join(tools, ", "))}
-}

@@ -1,11 +1,12 @@
 package engine
 
 import (
+	"bytes"
 	"context"
-	"flag"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"reflect"
 	"slices"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/budget"
 	"github.com/pawl-run/pawl/internal/redact"
+	"github.com/pawl-run/pawl/internal/wire"
 	"github.com/pawl-run/pawl/journal/memory"
 	"github.com/pawl-run/pawl/window"
 )
@@ -22,10 +24,13 @@ import (
 // goroutine that drives the run uses it, so it needs no lock; its feed and its
 // lease, which others share, have their own.
 type recorder struct {
-	engine  *Engine
+	host    *host
+	caller  *recorder     // of the run that drives this one, as a call; nil: there is none
 	machine *pawl.Machine // nil: the agent is unknown
 	lease   lease
 	clean   cleaner
+	learned redact.Learned  // credentials of the run's user
+	secrets redact.Secrets  // those of the host and the learned ones
 	base    context.Context // the values of the run's context, without its end
 
 	state      *pawl.State
@@ -38,8 +43,23 @@ type recorder struct {
 	holds      bool         // the run may have reserved something of a budget
 	hooks      hooks
 	feed       feed
+	features   []feature
 	files      files
 	callDirs   callDirs
+	labels     map[string]string // that budgets and permissions look at; nil: not looked up yet
+}
+
+// open prepares the record of a claimed run. If the machine is nil, nothing is known of the agent.
+func (r *recorder) open(ctx context.Context, h *host, m *pawl.Machine, l pawl.Lease) {
+	r.host, r.machine, r.clean, r.state, r.base = h, m, h.cleaner(m), new(pawl.State), context.WithoutCancel(ctx)
+	r.secrets = r.clean.secrets.With(&r.learned)
+	r.clean.secrets = &r.secrets
+	r.lease.Lease, r.lease.host = l, h
+	r.pending = make([]pawl.Entry, 0, 4)
+	if m != nil {
+		r.feed.name = m.Agent().Name
+		r.transcript = window.NewTranscript(m.Agent().Strategy)
+	}
 }
 
 // append adds events to the log. They are folded at once, and durable after the next flush;
@@ -74,7 +94,7 @@ func (r *recorder) entry(iteration int, at uint64, event pawl.Event) (pawl.Entry
 	}
 	entry := pawl.Entry{Run: r.lease.Run, Seq: r.state.Seq() + 1, At: at, Time: now, Iteration: iteration, Event: event}
 	err := entry.Normalise()
-	if err == nil && r.engine.verify {
+	if err == nil && r.host.verify {
 		err = verify(entry)
 	}
 	if err != nil {
@@ -147,7 +167,7 @@ func (r *recorder) writeWith(entries []pawl.Entry, s *pawl.State, reserve []budg
 		change.Reserve = reserve
 	}
 	books := change.Settle != budget.SettleNothing || reserve != nil
-	if m, ok := r.engine.journal.(*memory.Journal); ok && !books {
+	if m, ok := r.host.journal.(*memory.Journal); ok && !books {
 		return m.AppendEntries(r.base, &b, entries)
 	}
 	return r.writeBytes(&b, entries, change, books)
@@ -159,11 +179,11 @@ func (r *recorder) writeBytes(b *pawl.Batch, entries []pawl.Entry, change budget
 	switch {
 	case err != nil:
 	case books:
-		if err = r.engine.ledger.Spend(r.base, *b, change); err == nil && change.Settle != budget.SettleNothing {
+		if err = r.host.ledger.Spend(r.base, *b, change); err == nil && change.Settle != budget.SettleNothing {
 			r.holds = false
 		}
 	default:
-		err = r.engine.journal.Append(r.base, *b)
+		err = r.host.journal.Append(r.base, *b)
 	}
 	return err
 }
@@ -194,7 +214,7 @@ func encode(entries []pawl.Entry) (records [][]byte, err error) {
 
 // continues makes the conversation continue that of an earlier run.
 func (r *recorder) continues(p *past) {
-	if p != nil && p.transcript != nil {
+	if p.transcript != nil {
 		r.state, r.transcript, r.runs = p.before(), p.transcript, p.runs
 	}
 }
@@ -205,7 +225,7 @@ func (r *recorder) announce(effects ...*effect) error {
 		return err
 	}
 	for _, e := range effects {
-		e.values = r.engine.within(r.base, r.lease.Run, e.intent) //nolint:fatcontext // each effect has its own
+		e.values = r.host.within(r.base, r.lease.Run, e.intent) //nolint:fatcontext // each effect has its own
 	}
 	return nil
 }
@@ -224,14 +244,13 @@ func (r *recorder) resumed() {
 
 // log writes to the operator's log about the run.
 func (r *recorder) log(level slog.Level, message string, attrs ...slog.Attr) {
-	r.engine.log(level, message, r.lease.Run, attrs...)
+	r.host.log(level, message, r.lease.Run, attrs...)
 }
 
 // hooks are the hooks of one run, and the entries that they have not seen.
 type hooks struct {
 	list     []Hook         // in call order; nil: not looked up yet
 	above    []Hook         // of the agent and of the runs above
-	driven   bool           // the parent run drives this run and has set above
 	disabled []int          // hooks that are no longer called, by index
 	retried  map[string]int // retries that each hook has directed in this run
 	unseen   []pawl.Entry   // appended, not yet shown
@@ -242,53 +261,164 @@ type hooks struct {
 func (r *recorder) watchingHooks() []Hook {
 	h := &r.hooks
 	if h.list == nil {
-		h.list = slices.Clip(r.engine.opt.Hooks) // the only hooks if HooksOf panics
-		h.above = r.hooksAbove()
-		h.list = append([]Hook{}, slices.Concat(r.engine.opt.Hooks, h.above)...)
+		h.list = slices.Clip(r.host.opt.Hooks) // the only hooks if HooksOf panics
+		d := r.state.Declaration
+		if r.machine != nil { // the current agent, which may differ from the first
+			d = r.machine.Declaration
+		}
+		switch {
+		case r.host.opt.HooksOf == nil:
+		case r.caller != nil:
+			h.above = r.host.hooksOver(d(), r.caller.hooks.above)
+		default:
+			h.above = r.host.hooksOf(d(), ParentOf(r.state))
+		}
+		h.list = append([]Hook{}, slices.Concat(r.host.opt.Hooks, h.above)...)
 	}
 	return h.list
 }
 
-// hooksAbove returns the hooks of the run's agent and of the runs above.
-func (r *recorder) hooksAbove() []Hook {
-	if r.engine.opt.HooksOf == nil {
-		return nil
-	}
-	var d pawl.Declaration
-	if r.machine != nil { // the current agent, which may differ from the first
-		d = r.machine.Declaration()
-	} else {
-		d = r.state.Declaration()
-	}
-	return r.engine.hooksOf(d, r.hooks.above, r.hooks.driven, ParentOf(r.state))
-}
-
-// verifying reports whether engines check, for every entry, that decoding its bytes gives
-// the folded entry. They do in tests and if PAWL_VERIFY is 1; PAWL_VERIFY=0 switches it
-// off. If an entry differs, its run stops with an error, and can be resumed from the entry
-// before.
-func verifying() bool {
-	switch os.Getenv("PAWL_VERIFY") {
-	case "1":
-		return true
-	case "0":
-		return false
-	}
-	return flag.Lookup("test.v") != nil
-}
-
 // verify returns an error if an entry differs from its decoded encoding.
 func verify(e pawl.Entry) error {
-	line, err := e.AppendJSON(nil)
-	if err != nil {
+	back, err := copied(e)
+	if err == nil && !reflect.DeepEqual(e, back) {
+		err = fmt.Errorf("entry %d of run %s is not what the log says: %+v is read for %+v", e.Seq, e.Run, back, e)
+	}
+	return err
+}
+
+// notifyWatchers tells the watchers about entries that have become durable.
+func (r *recorder) notifyWatchers() {
+	for _, w := range r.host.opt.Watchers {
+		for _, e := range r.pending[r.copied:] {
+			own, err := copied(e)
+			if err != nil {
+				continue // not an entry of the log
+			}
+			r.host.unharmed(func() { w.Entry(r.base, r.state, own) })
+		}
+	}
+}
+
+// payer returns the labels that budgets look at: those of the run above all others.
+func (r *recorder) payer() (map[string]string, error) {
+	if r.labels != nil {
+		return r.labels, nil
+	}
+	head := r.state.Head()
+	for parent := ParentOf(r.state); parent != ""; {
+		above, err := r.host.head(r.base, parent)
+		if errors.Is(err, pawl.ErrUnknownRun) { // imported without it
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		head, parent = above, parentOf(above.Run, above.Parent)
+	}
+	if r.labels = head.Labels; r.labels == nil {
+		r.labels = map[string]string{}
+	}
+	return r.labels, nil
+}
+
+// noteAll records the notes of a hook.
+func noteAll(r *recorder, hook string, notes []pawl.Noted) {
+	for _, n := range notes {
+		by, value := "hook "+hook, r.clean.json(n.Value)
+		if !json.Valid(value) {
+			r.log(slog.LevelWarn, "a hook's note is not JSON and is not recorded", slog.String("hook", hook), slog.String("note", n.Name))
+			continue
+		}
+		name := r.clean.text(n.Name)
+		if old, ok := r.state.Note(by, name); ok && bytes.Equal(old, compact(value)) {
+			continue // the hook was shown the entry before a crash, too
+		}
+		r.appendNow(pawl.Noted{By: by, Name: name, Value: value})
+	}
+}
+
+// noteChanges records what an adapter changed in a request because the model refuses it, unless
+// that is recorded. The note has all changes so far.
+func noteChanges(r *recorder, changes []string) {
+	const by, name = "__model__", "adapted"
+	if len(changes) == 0 {
+		return
+	}
+	var all []string
+	if before, ok := r.state.Note(by, name); ok {
+		_ = json.Unmarshal(before, &all) // which is the engine's own
+	}
+	known := len(all)
+	for _, text := range changes {
+		if text = wire.Text(text); !slices.Contains(all, text) {
+			all = append(all, text)
+		}
+	}
+	if len(all) > known {
+		value, _ := json.Marshal(all) // strings always marshal
+		r.appendNow(pawl.Noted{By: by, Name: name, Value: value})
+	}
+}
+
+// compact returns a document as the log has it.
+func compact(raw json.RawMessage) []byte {
+	var b bytes.Buffer
+	if json.Compact(&b, raw) != nil {
+		return raw
+	}
+	return b.Bytes()
+}
+
+// timeLeft is the rest of a run's time limit.
+func timeLeft(s *pawl.State, now time.Time) time.Duration {
+	return s.Limits().Time - s.Elapsed() - max(0, now.Sub(s.Time()))
+}
+
+// reserve makes an entry and all before it durable, together with its reservations, and folds
+// it. If the error is a *budget.OverError, nothing has changed.
+func (r *recorder) reserve(entry pawl.Entry, reserve []budget.Reservation) error {
+	if err := r.able(); err != nil {
 		return err
 	}
-	back, err := pawl.DecodeEntry(line)
+	probe := r.state.Clone()
+	probe.Fold(entry)
+	err := r.writeWith(append(r.pending[:len(r.pending):len(r.pending)], entry), probe, reserve)
 	if err != nil {
+		if _, over := errors.AsType[*budget.OverError](err); !over {
+			r.failed = fmt.Errorf("append to run %s: %w", r.lease.Run, err)
+			err = r.failed
+		}
 		return err
 	}
-	if !reflect.DeepEqual(e, back) {
-		return fmt.Errorf("entry %d of run %s is not what the log says: %+v is read from %s", e.Seq, e.Run, back, line)
-	}
+	r.holds = true
+	r.take(entry)
+	r.written()
 	return nil
+}
+
+// reserved takes note of an event of a log that is loaded: a model call that has no result may
+// have reserved something, with an engine that had budgets.
+func (r *recorder) reserved(event pawl.Event) {
+	switch event.(type) {
+	case pawl.ModelCalled:
+		r.holds = r.host.ledger != nil
+	case pawl.ModelReplied, pawl.ModelFailed, pawl.RunResumed, pawl.RunForked:
+		r.holds = false
+	}
+}
+
+// settling is what entries do to what the run has reserved.
+func settling(entries []pawl.Entry) (c budget.Change) {
+	for _, e := range entries {
+		switch e := e.Event.(type) {
+		case pawl.ModelReplied:
+			c.Settle, c.Spent = budget.SettleSpent, budget.Of(e.Reply.Usage.Total(), e.Cost)
+		case pawl.ModelFailed:
+			c.Settle, c.Spent = budget.SettleSpent, budget.Of(e.Usage.Total(), e.Cost)
+		case pawl.RunResumed:
+			c.Settle = budget.SettleReserved
+		}
+	}
+	return c
 }

@@ -1,95 +1,122 @@
 package engine
 
 import (
-	"context"
-	"errors"
 	"fmt"
+	"log/slog"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/window"
+	"github.com/pawl-run/pawl/approval"
 )
 
-// ErrNoRequest says that an entry is not the intent to call a model.
-var ErrNoRequest = errors.New("the entry is not a model call")
-
-// Sent is a request to a model, rebuilt from the log.
-type Sent struct {
-	pawl.Request
-	Entry    pawl.Entry       // the entry of the call
-	Called   pawl.ModelCalled // its event
-	Model    pawl.ModelInfo   // the model that got the request
-	State    *pawl.State      // after the entry
-	Masked   []string         // calls whose results were omitted
-	Previous uint64           // the entry of the previous request with the same purpose; zero: none
+// requests are what one run asks of people: approvals, answers, results of client tools, and
+// unknown outcomes of calls.
+type requests struct {
+	rec      *recorder
+	given    []approval.Permission // that were just given
+	tokens   map[string]string     // of the requests made here, by call
+	deferred map[string]uint64     // the requests that the approver left to others, by call
+	reissue  bool                  // pending requests must be made again: the run was resumed, and not because its time had come
+	ended    uint64                // the epoch in which the run last ended; earlier cancels are void
 }
 
-// RequestAt rebuilds the request that the entry seq of a run announces: the conversation as
-// the model saw it then, with its omissions and summaries, and prompt, tools and parameters
-// as the run recorded them. A run that continues another needs the log of that one too.
-// Changes by an engine's filters to the messages of earlier runs are in no log and are
-// missing. It folds the log up to that entry. If the entry is not a model call, RequestAt
-// fails with ErrNoRequest.
-func RequestAt(ctx context.Context, j pawl.Journal, run string, seq uint64) (Sent, error) {
-	p, err := before(ctx, j, run)
-	if err != nil {
-		return Sent{}, err
-	}
-	var r Sent
-	state, transcript := p.before(), p.transcript
-	if transcript == nil {
-		transcript = window.NewTranscript(pawl.StrategyNative)
-	}
-	latest := map[pawl.Purpose]uint64{}
-	for entry, err := range entriesFor(ctx, j, run, state) {
-		if err != nil {
-			return Sent{}, err
-		}
-		state.Fold(entry)
-		transcript.Add(entry, state)
-		called, is := entry.Event.(pawl.ModelCalled)
-		switch e := entry.Event.(type) {
-		case pawl.ContextCompacted:
-			r.Masked = append(r.Masked, e.Masked...)
-		case pawl.ModelCalled:
-			r.Previous, latest[e.Purpose] = latest[e.Purpose], entry.Seq
-		}
-		if entry.Seq < seq {
+// read turns signals into entries. A signal that nothing waits for any more is dropped.
+func (q *requests) read(signals []pawl.Signal) {
+	r := q.rec
+	for _, l := range signals {
+		if l.ID <= r.state.Internals().Signal() {
 			continue
 		}
-		if !is {
-			return Sent{}, fmt.Errorf("run %s, entry %d is %s: %w", run, seq, entry.Type(), ErrNoRequest)
+		if e := q.event(&l); e != nil {
+			q.give(e)
+			r.appendNow(e)
+			q.reissue = q.reissue && !resumes(e)
+		} else if l.Kind != pawl.SignalChild { // which only wakes
+			r.log(slog.LevelDebug, "a signal came too late, or answers nothing", slog.String("request", l.Request), slog.String("by", l.By))
 		}
-		r.Entry, r.Called, r.State = entry, called, state
-		r.Request, r.Model = state.Internals().Request(called, entry.Iteration, transcript)
-		return r, nil
 	}
-	return Sent{}, fmt.Errorf("run %s has entries 1 to %d, none of them is %d: %w", run, state.Seq(), seq, ErrNoRequest)
+	q.reconsider()
 }
 
-// StateAt folds a run's log up to the entry seq, including what the run continues.
-func StateAt(ctx context.Context, j pawl.Journal, run string, seq uint64) (*pawl.State, error) {
-	p, err := before(ctx, j, run)
+// event is the entry that a signal becomes; nil: none.
+func (q *requests) event(l *pawl.Signal) pawl.Event {
+	r, call := q.rec, callOf(l.Request)
+	c, _ := r.state.Call(call)
+	waits := func(p pawl.Phase) bool { return c.Phase == p && answers(l, &c) }
+	b, err := bodyOf(l)
 	if err != nil {
-		return new(pawl.State), err
+		return nil
 	}
-	state := p.before()
-	for entry, err := range entriesFor(ctx, j, run, state) {
-		if err != nil {
-			return new(pawl.State), err
+	switch l.Kind {
+	case pawl.SignalCancel:
+		var epoch uint64
+		if _, err := fmt.Sscanf(l.Request, "cancel.%d", &epoch); err != nil || epoch > q.ended { // else the run ended by itself before it was read
+			return pawl.CancelRequested{By: l.By, Reason: r.clean.text(b.Reason), Signal: l.ID}
 		}
-		if entry.Seq > seq {
-			break
+	case pawl.SignalCancelCall:
+		if e := cancelOf(r, l); e != nil {
+			return *e
 		}
-		state.Fold(entry)
+	case pawl.SignalNote:
+		return pawl.Noted{By: l.By, Name: r.clean.text(b.Name), Value: r.clean.json(b.Value), Signal: l.ID}
+	case pawl.SignalAnswer:
+		question, asked := r.state.Question()
+		switch {
+		case isSaid(l):
+			call = awaiting(r.state, l)
+			return pawl.InputGiven{Call: call, Text: r.clean.text(b.Text), By: l.By, After: b.After && call == "", Signal: l.ID}
+		case waits(pawl.PhaseAwaitingInput), asked && question.Call == call:
+			return pawl.InputGiven{Call: call, Text: r.clean.text(b.Text), By: l.By, Signal: l.ID}
+		}
+	case pawl.SignalResult:
+		if waits(pawl.PhaseAwaitingClient) {
+			return pawl.ClientToolReturned{Call: call, Result: handed(r, c.Tool, b.Result), By: l.By, Signal: l.ID}
+		}
+	case pawl.SignalResolution:
+		if waits(pawl.PhaseInDoubt) {
+			return pawl.ToolSettled{Call: call, Happened: b.Happened != nil && *b.Happened, Result: handed(r, c.Tool, b.Result), By: l.By, Signal: l.ID}
+		}
+	case pawl.SignalDecision:
+		if waits(pawl.PhaseAwaitingApproval) && r.host.checkDecision(r.state, c.Tool, b.decision(l.By)) == nil {
+			return q.decided(c, b.decision(l.By), l.ID)
+		}
 	}
-	return state, nil
+	return nil
 }
 
-// before returns what a run continues, from the logs alone.
-func before(ctx context.Context, j pawl.Journal, run string) (past, error) {
-	start, err := firstOf(ctx, j, run)
-	if err != nil {
-		return past{}, err
+// answered reports whether one of the signals is worth claiming the run again for.
+// A driver that must release the run claims it only to cancel it.
+func (q *requests) answered(signals []pawl.Signal, suspend bool) bool {
+	for _, l := range signals {
+		if l.Kind == pawl.SignalChild && !suspend {
+			return q.rec.state.Waits(pawl.PhaseAwaitingChild)
+		}
+		if resumes(q.event(&l)) && (!suspend || l.Kind == pawl.SignalCancel) {
+			return true
+		}
 	}
-	return New(j, nil).past(ctx, run, start.Continues, cleaner{})
+	return false
+}
+
+// cancelOf is the entry that a signal which cancels a call becomes; nil: none, as the call is over.
+func cancelOf(r *recorder, l *pawl.Signal) *pawl.CancelRequested {
+	b, err := bodyOf(l)
+	c, _ := r.state.Call(callOf(l.Request))
+	if !cancellable(&c) || c.Cancelled != "" || err != nil {
+		return nil
+	}
+	return &pawl.CancelRequested{Call: c.ID, By: l.By, Reason: r.clean.text(b.Reason), Signal: l.ID}
+}
+
+// unattended answers a question of the model in a run that no person can reach, because its
+// journal is memory. It reports whether there was one.
+func (q *requests) unattended() bool {
+	r := q.rec
+	for c := range r.state.Open() {
+		if c.Phase == pawl.PhaseAwaitingInput && !r.host.lasting {
+			r.resumed()
+			r.appendNow(pawl.InputGiven{Call: c.ID, By: "pawl", Text: "Nobody can answer here. Decide yourself, or finish with what you know."})
+			return true
+		}
+	}
+	return false
 }

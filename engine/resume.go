@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/stop"
@@ -40,11 +41,9 @@ type ResumeOptions struct {
 	// Watch is StartOptions.Watch.
 	Watch bool
 
-	above  *feed  // of the parent, if its watchers get the run's pieces
-	driven bool   // by the parent
-	leg    bool   // another run has handed over to it, and makes room for it
-	of     string // the run that is being forked
-	hooks  []Hook // of the runs above, which drive the run
+	caller *recorder // of the run that drives this one, as a call; nil: there is none
+	leg    bool      // another run has handed over to it, and makes room for it
+	of     string    // the run that is being forked
 }
 
 // A ChangedError says that a run cannot be resumed or forked because the agent differs from
@@ -71,7 +70,10 @@ var (
 // differs from the one it began with, and with a *SpentError if the run has used up the
 // given limits.
 func (e *Engine) Resume(ctx context.Context, agent pawl.Agent, run string, o *ResumeOptions) (*Handle, error) {
-	if o == nil || !o.driven && !o.leg {
+	if o == nil {
+		o = &ResumeOptions{}
+	}
+	if o.caller == nil && !o.leg {
 		if err := e.room(); err != nil {
 			return nil, err
 		}
@@ -81,21 +83,15 @@ func (e *Engine) Resume(ctx context.Context, agent pawl.Agent, run string, o *Re
 	}
 	defer e.calls.Done()
 	d, err := e.reopen(ctx, agent, run, o)
-	if o != nil && o.Upgrade == UpgradeFork && errors.As(err, new(*ChangedError)) {
-		d, err = e.resumeFork(ctx, agent, run, o)
-	}
 	if err != nil {
 		return nil, err
 	}
-	d.requests.reissue, d.early, d.leg = true, o != nil && o.Watch, o != nil && o.leg
+	d.early, d.leg = o.Watch, o.leg
 	return e.launch(ctx, d)
 }
 
-// reopen claims a run, reads it, and resumes it under agent.
+// reopen claims a run, reads it, and resumes it under agent, or a fork of it in its place.
 func (e *Engine) reopen(ctx context.Context, agent pawl.Agent, run string, o *ResumeOptions) (*driver, error) {
-	if o == nil {
-		o = &ResumeOptions{}
-	}
 	if err := nested(ctx); err != nil {
 		return nil, err
 	}
@@ -112,21 +108,25 @@ func (e *Engine) reopen(ctx context.Context, agent pawl.Agent, run string, o *Re
 		return nil, err
 	}
 	r := &d.rec
-	if o.After != 0 && r.state.Seq() != o.After {
-		r.lease.release()
-		return nil, fmt.Errorf("resume run %s: its log continued after entry %d: %w", run, o.After, pawl.ErrConflict)
-	}
+	wake := r.state.WakeAt()
+	d.requests.reissue = wake.IsZero() || time.Now().Before(wake)
 	err = r.lease.caught(func() error {
+		if o.After != 0 && r.state.Seq() != o.After {
+			return fmt.Errorf("resume run %s: its log continued after entry %d: %w", run, o.After, pawl.ErrConflict)
+		}
 		if err := e.last(ctx, r); err != nil {
 			return err
 		}
 		return resume(ctx, d, began, o)
 	})
-	if err != nil {
-		r.lease.release()
-		return nil, err
+	if err == nil {
+		return d, nil
 	}
-	return d, nil
+	r.lease.release()
+	if o.Upgrade == UpgradeFork && errors.As(err, new(*ChangedError)) {
+		return e.resumeFork(ctx, began, run, o)
+	}
+	return nil, err
 }
 
 // tightened reports whether two declarations differ only by further policies and less trust
@@ -167,8 +167,7 @@ func (e *Engine) claim(ctx context.Context, m *pawl.Machine, run string, o *Resu
 	if err != nil {
 		return nil, fmt.Errorf("resume run %s: %w", run, err)
 	}
-	d := e.newDriver(m, l)
-	d.rec.hooks.driven, d.rec.hooks.above, d.rec.feed.above = o.driven, o.hooks, o.above
+	d := e.newDriver(ctx, m, l, o.caller)
 	err = d.rec.lease.caught(func() error { return load(ctx, d) })
 	if err != nil {
 		d.rec.lease.release()
@@ -180,8 +179,8 @@ func (e *Engine) claim(ctx context.Context, m *pawl.Machine, run string, o *Resu
 // load folds the log of the run and fetches the unread signals.
 func load(ctx context.Context, d *driver) error {
 	r := &d.rec
-	run, e := r.lease.Run, r.engine
-	for entry, err := range Entries(ctx, e.journal, run, 1) { // not entriesFor: the first replaces the state
+	run, h := r.lease.Run, r.host
+	for entry, err := range Entries(ctx, h.journal, run, 1) { // not entriesFor: the first replaces the state
 		if err == nil {
 			err = r.state.Internals().CheckNext(entry)
 		}
@@ -190,7 +189,7 @@ func load(ctx context.Context, d *driver) error {
 		}
 		if start, ok := entry.Event.(pawl.RunStarted); ok {
 			r.transcript = window.NewTranscript(start.Declaration.Strategy)
-			p, err := e.past(ctx, run, start.Continues, r.clean)
+			p, err := h.past(ctx, run, start.Continues, r.clean)
 			if err != nil {
 				return err
 			}
@@ -211,7 +210,7 @@ func load(ctx context.Context, d *driver) error {
 	}
 	d.was, r.durable = r.state.Status(), r.state.Seq()
 	d.inbox.last = r.state.Internals().Signal()
-	return e.fetch(ctx, d)
+	return d.owner.fetch(ctx, d)
 }
 
 // recall keeps what the new owner must know of old entries besides the state: the epoch in
@@ -221,10 +220,10 @@ func recall(d *driver, e pawl.Entry) {
 	h := &d.rec.hooks
 	switch ev := e.Event.(type) {
 	case pawl.ChildStopped:
-		if d.children.recorded == nil {
-			d.children.recorded = map[string]bool{}
+		if d.effects.children.recorded == nil {
+			d.effects.children.recorded = map[string]bool{}
 		}
-		d.children.recorded[ev.Child] = true
+		d.effects.children.recorded[ev.Child] = true
 	case pawl.RunStopped:
 		d.requests.ended = d.rec.state.Internals().Epoch()
 	case pawl.Noted:
@@ -263,7 +262,7 @@ func resume(ctx context.Context, d *driver, agent pawl.Agent, o *ResumeOptions) 
 	resumed := pawl.RunResumed{Owner: r.lease.Owner, Epoch: r.lease.Epoch}
 	began := r.state.Declaration()
 	agent = team.Member(agent, began)
-	declared, err := r.engine.machine(agent)
+	declared, err := r.host.machine(agent)
 	if err != nil {
 		return err
 	}
@@ -284,13 +283,13 @@ func resume(ctx context.Context, d *driver, agent pawl.Agent, o *ResumeOptions) 
 	r.machine = declared
 	replaced := o.Stop
 	if was := r.state.StopSource(); replaced == nil && was != now.Stop && resumed.Changed == nil { // changed when the run was last resumed
-		if replaced, err = stop.Parse(was, &stop.Options{When: r.engine.opt.When}); err != nil {
+		if replaced, err = stop.Parse(was, &stop.Options{When: r.host.opt.When}); err != nil {
 			return fmt.Errorf("run %s: its stop condition %q cannot be read: %w", run, was, err)
 		}
 	}
 	if replaced != nil {
 		agent.Stop = replaced
-		if r.machine, err = r.engine.machine(agent); err != nil {
+		if r.machine, err = r.host.machine(agent); err != nil {
 			return err
 		}
 	}
@@ -298,16 +297,16 @@ func resume(ctx context.Context, d *driver, agent pawl.Agent, o *ResumeOptions) 
 	if o.Limits != (pawl.Limits{}) || r.state.Limits().Cost > 0 {
 		bounded := agent
 		bounded.Limits = r.state.Limits().Merge(o.Limits)
-		if _, err := r.engine.machine(bounded); err != nil {
+		if _, err := r.host.machine(bounded); err != nil {
 			return err
 		}
 	}
-	if o.Limits != (pawl.Limits{}) && !o.AllowSpent && !o.driven {
+	if o.Limits != (pawl.Limits{}) && !o.AllowSpent && o.caller == nil {
 		if err := spent(r, run, resumed, o.Limits); err != nil {
 			return err
 		}
 	}
-	if err := d.children.recover(ctx, resumed); err != nil {
+	if err := d.effects.children.recover(ctx, resumed); err != nil {
 		return err
 	}
 	extended := pawl.RunExtended{Limits: o.Limits, By: r.lease.Owner}

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"fmt"
 	"iter"
 	"math"
 	"sync/atomic"
@@ -85,23 +84,19 @@ func (r *Handle) Wait(ctx context.Context) (pawl.Result, error) {
 }
 
 // Entries yields the run's entries from the first one, follows the run while it lives, and
-// ends with it; after a handoff, the entries of the next leg come next. Pieces of streamed replies come in between, as entries without a Seq.
+// ends with it; after a handoff, the entries of the next leg come next. Pieces of streamed replies and the progress of calls come in between, as entries without a Seq.
 // Breaking the loop stops watching, not the run. The sequence may be ranged over repeatedly
 // and concurrently.
 //
 // Pieces are in no journal: a range gets those of the reply that is being streamed, and later
 // ones. With StartOptions.Watch, the first range also gets earlier ones. Consecutive pieces may be
 // joined. A watcher that falls thousands of pieces behind loses the oldest; it never loses
-// a logged entry. With Options.Children, pieces of the replies of child runs come as well, as
-// entries whose Run is the child's.
+// a logged entry. The progress of a call is the latest. With Options.Children, pieces and progress of
+// child runs come as well, as entries whose Run is the child's.
 func (r *Handle) Entries(ctx context.Context) iter.Seq2[pawl.Entry, error] {
 	return func(yield func(pawl.Entry, error) bool) {
 		for r := r; r != nil; {
-			entries := r.Follow(ctx, 1)
-			if r.driver == nil {
-				entries = r.distant(ctx)
-			}
-			for e, err := range entries {
+			for e, err := range r.Follow(ctx, 1) {
 				if !yield(e, err) || err != nil {
 					return
 				}
@@ -115,13 +110,13 @@ func (r *Handle) Entries(ctx context.Context) iter.Seq2[pawl.Entry, error] {
 	}
 }
 
-// Follow is [Handle.Entries] from seq on, for a run that this engine drives. For any other
-// run it yields nothing.
+// Follow is [Handle.Entries] from seq on, without those of later legs. For a run that another
+// engine drives, it has no pieces.
 func (r *Handle) Follow(ctx context.Context, from uint64) iter.Seq2[pawl.Entry, error] {
+	if r.driver == nil {
+		return r.distant(ctx, from)
+	}
 	return func(yield func(pawl.Entry, error) bool) {
-		if r.driver == nil {
-			return
-		}
 		watch := r.early.Swap(nil)
 		if watch == nil {
 			watch = r.driver.rec.feed.watch()
@@ -166,57 +161,6 @@ func (r *Handle) Follow(ctx context.Context, from uint64) iter.Seq2[pawl.Entry, 
 	}
 }
 
-// Entries yields the entries that a run has now, from seq on. It checks that every entry is
-// in its place.
-func Entries(ctx context.Context, j pawl.Journal, run string, from uint64) iter.Seq2[pawl.Entry, error] {
-	return func(yield func(pawl.Entry, error) bool) {
-		for row, err := range j.Read(ctx, run, from) {
-			if err != nil {
-				yield(pawl.Entry{}, fmt.Errorf("read run %s: %w", run, err))
-				return
-			}
-			entry, err := pawl.DecodeEntry(row.Data)
-			if err == nil && (entry.Seq != row.Seq || entry.Run != run) {
-				err = fmt.Errorf("the journal has entry %d of run %s in its place", entry.Seq, entry.Run)
-			}
-			if err != nil {
-				yield(pawl.Entry{}, fmt.Errorf("run %s, entry %d: %w", run, row.Seq, err))
-				return
-			}
-			if !yield(entry, nil) {
-				return
-			}
-		}
-	}
-}
-
-// Load folds a run's log up to its current end.
-func Load(ctx context.Context, j pawl.Journal, run string) (*pawl.State, error) {
-	s := new(pawl.State)
-	for entry, err := range entriesFor(ctx, j, run, s) {
-		if err != nil {
-			return s, err
-		}
-		s.Fold(entry)
-	}
-	return s, nil
-}
-
-// entriesFor yields the entries of a run from the first one. Each is checked against the
-// state, into which the caller folds it.
-func entriesFor(ctx context.Context, j pawl.Journal, run string, s *pawl.State) iter.Seq2[pawl.Entry, error] {
-	return func(yield func(pawl.Entry, error) bool) {
-		for entry, err := range Entries(ctx, j, run, 1) {
-			if err == nil {
-				err = s.Internals().CheckNext(entry)
-			}
-			if !yield(entry, err) {
-				return
-			}
-		}
-	}
-}
-
 // Prepared is an agent that was checked and declared once, for any number of runs, which
 // then begin faster. It is immutable, and safe for concurrent use if the agent's model and
 // tools are.
@@ -242,7 +186,12 @@ func (p *Prepared) Run(ctx context.Context, input string) (pawl.Result, error) {
 	if err != nil {
 		return pawl.Result{}, err
 	}
-	result, err := run.Wait(context.WithoutCancel(ctx))
+	return run.unlessEnded(ctx)
+}
+
+// unlessEnded is Wait for a run that is suspended when ctx ends, which is an error then.
+func (r *Handle) unlessEnded(ctx context.Context) (pawl.Result, error) {
+	result, err := r.Wait(context.WithoutCancel(ctx))
 	if err == nil && result.Status == pawl.StatusPaused {
 		err = ctx.Err()
 	}
@@ -256,13 +205,14 @@ func (p *Prepared) Start(ctx context.Context, e *Engine, input string, o *StartO
 
 // An Update is what [Stream] yields: exactly one of its fields is set.
 type Update struct {
-	Text     string             // a piece of a reply, as soon as the model has written it
-	Thinking string             // a piece of its thinking
-	Failed   *pawl.ModelFailed  // the call of the model failed: the pieces since the last reply do not count
-	Reply    *pawl.ModelReplied // the whole reply
-	Started  *pawl.ToolStarted  // a tool runs
-	Finished *pawl.ToolFinished // a tool has run
-	Result   *pawl.Result       // the last update
+	Text     string               // a piece of a reply, as soon as the model has written it
+	Thinking string               // a piece of its thinking
+	Failed   *pawl.ModelFailed    // the call of the model failed: the pieces since the last reply do not count
+	Reply    *pawl.ModelReplied   // the whole reply
+	Started  *pawl.ToolStarted    // a tool runs
+	Progress *pawl.ToolProgressed // how far it is
+	Finished *pawl.ToolFinished   // a tool has run
+	Result   *pawl.Result         // the last update
 }
 
 // Stream runs an agent as [Run] does, and yields what happens until the result. An error is
@@ -286,10 +236,7 @@ func Stream(ctx context.Context, agent pawl.Agent, input string) iter.Seq2[Updat
 				return
 			}
 		}
-		result, err := run.Wait(all)
-		if err == nil && result.Status == pawl.StatusPaused {
-			err = ctx.Err()
-		}
+		result, err := run.unlessEnded(ctx)
 		yield(Update{Result: &result}, err)
 	}
 }
@@ -304,6 +251,8 @@ func updateOf(event pawl.Event) (u Update) {
 		u.Reply = &e
 	case pawl.ToolStarted:
 		u.Started = &e
+	case pawl.ToolProgressed:
+		u.Progress = &e
 	case pawl.ToolFinished:
 		u.Finished = &e
 	}

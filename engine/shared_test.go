@@ -28,9 +28,9 @@ func (*vandal) Info() pawl.ToolInfo {
 }
 
 func (v *vandal) Run(_ context.Context, inv pawl.Invocation) (pawl.Output, error) {
-	out := pawl.Output{JSON: json.RawMessage(`{"seen":` + string(inv.Args) + `}`), Images: []pawl.File{{Type: "image/png", Data: []byte("pixels")}}}
+	out := pawl.Output{JSON: json.RawMessage(`{"seen":` + string(inv.Args) + `}`), Files: []pawl.File{{Type: "image/png", Data: []byte("pixels")}}}
 	spoil(inv.Args)
-	v.given = append(v.given, out.JSON, out.Images[0].Data)
+	v.given = append(v.given, out.JSON, out.Files[0].Data)
 	return out, nil
 }
 

@@ -6,12 +6,12 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/journals"
+	"github.com/pawl-run/pawl/internal/naming"
 )
 
 // Start starts a run and returns at once, with its first entry durable. When ctx ends, a
@@ -31,10 +31,10 @@ func (e *Engine) start(ctx context.Context, p *Prepared, input string, o *StartO
 	if err == nil {
 		err = nested(ctx)
 	}
-	if err == nil && b.ID != "" && !b.driven {
+	if err == nil && b.ID != "" && b.caller == nil {
 		err = checkID(b.ID)
 	}
-	if err == nil && !b.driven && !b.queued && b.Key == "" { // else the run may be there already
+	if err == nil && b.caller == nil && !b.queued && b.Key == "" { // else the run may be there already
 		err = e.room()
 	}
 	if err == nil {
@@ -58,33 +58,26 @@ func (e *Engine) start(ctx context.Context, p *Prepared, input string, o *StartO
 	if err != nil {
 		return nil, fmt.Errorf("start run %s: %w", b.ID, err)
 	}
-	if b.follows == nil {
-		return b.begin(ctx, lease, nil)
+	var earlier past
+	if b.follows != nil {
+		if earlier, err = e.past(ctx, b.ID, b.follows, e.cleaner(b.machine)); err != nil {
+			e.release(lease)
+			return nil, err
+		}
+		b.Files = earlier.transcript.Lacks(b.Files)
 	}
-	return b.goOn(ctx, lease)
+	return b.begin(ctx, lease, &earlier)
 }
 
-var runID = regexp.MustCompile(`^[A-Za-z0-9_:][A-Za-z0-9_:.-]{0,127}$`)
+var runID = naming.Regexp(`^[A-Za-z0-9_:][A-Za-z0-9_:.-]{0,127}$`)
 
 // checkID returns an error for an id that cannot be part of a path, an address or a command
 // line, or that a child run may have: those have the id of their call after a dot.
 func checkID(id string) error {
-	if !runID.MatchString(id) || strings.Contains(id, ".c_") || id == "last" {
+	if !runID().MatchString(id) || strings.Contains(id, ".c_") || id == "last" {
 		return fmt.Errorf("invalid run id %.40q: use at most 128 letters, digits, and _ : - . characters; it cannot begin with - or a dot, contain .c_ (which marks child runs) or be the word last", id)
 	}
 	return nil
-}
-
-// goOn is begin for a run that goes on with the conversation of another.
-func (b *beginning) goOn(ctx context.Context, lease pawl.Lease) (*Handle, error) {
-	e := b.engine
-	earlier, err := e.past(ctx, b.ID, b.follows, e.cleaner(b.machine))
-	if err != nil {
-		e.release(lease)
-		return nil, err
-	}
-	b.Files = earlier.transcript.Lacks(b.Files)
-	return b.begin(ctx, lease, &earlier)
 }
 
 // StartOptions are the options of a new run.
@@ -125,11 +118,9 @@ type StartOptions struct {
 	// suspended before its first step, until [Engine.Resume] with AllowChange.
 	AllowChange bool
 
-	above  *feed  // of the parent, if its watchers get the run's pieces
-	driven bool   // by the parent
-	queued bool   // nobody drives the run yet
-	hooks  []Hook // of the runs above, which drive the run
-	nonce  string // of the parent
+	caller *recorder // of the run that drives this one, as a call; nil: there is none
+	queued bool      // nobody drives the run yet
+	nonce  string    // of the parent
 	// follows is the run whose conversation this one goes on with, and what of it; nil: it begins one.
 	follows *pawl.Continues
 }
@@ -147,7 +138,7 @@ type beginning struct {
 }
 
 // prepare prepares the agent, if that was not done before, with the tools that people have seen.
-func (b *beginning) prepare(ctx context.Context, foreign bool) error {
+func (b *beginning) prepare(ctx context.Context, foreign bool) (err error) {
 	if !b.AllowChange && foreign {
 		seen, changed, err := b.engine.pinned(ctx, *b.agent)
 		if err != nil {
@@ -160,22 +151,17 @@ func (b *beginning) prepare(ctx context.Context, foreign bool) error {
 	if b.machine != nil && b.engine.invalid == nil {
 		return b.engine.serves(b.machine)
 	}
-	return b.declare()
-}
-
-func (b *beginning) declare() (err error) {
 	b.machine, err = b.engine.machine(*b.agent)
 	return err
 }
 
 // begin writes the first entry of a claimed run, and drives the run. p is what the run
-// continues; nil: nothing.
+// continues.
 func (b *beginning) begin(ctx context.Context, l pawl.Lease, p *past) (*Handle, error) {
-	d := b.engine.newDriver(b.machine, l)
+	d := b.engine.newDriver(ctx, b.machine, l, b.caller)
 	r := &d.rec
 	r.continues(p)
-	r.hooks.driven, r.hooks.above, d.early, d.leg = b.driven, b.hooks, b.Watch, b.link != nil && b.link.By != ""
-	r.feed.above = b.above
+	d.early, d.leg = b.Watch, b.link != nil && b.link.By != ""
 	err := r.lease.caught(func() error { // a filter may panic
 		r.appendIn(0, 0, b.first(ctx, r, p))
 		return nil
@@ -185,9 +171,10 @@ func (b *beginning) begin(ctx context.Context, l pawl.Lease, p *past) (*Handle, 
 	}
 	switch {
 	case b.unseen != nil:
-		return b.engine.leave(ctx, d, unseen(b.unseen))
+		return b.engine.leave(d, pawl.RunPaused{Status: pawl.StatusPaused, Reason: fmt.Sprintf(
+			"the definition of %s has changed since an earlier run of this agent: review it, then resume the run with --allow-change to accept it", strings.Join(b.unseen, ", "))})
 	case b.queued:
-		return b.engine.leave(ctx, d, pawl.RunPaused{Status: pawl.StatusQueued, Reason: "queued"})
+		return b.engine.leave(d, pawl.RunPaused{Status: pawl.StatusQueued, Reason: "queued"})
 	}
 	return b.engine.launch(ctx, d)
 }
@@ -206,7 +193,7 @@ func (b *beginning) first(ctx context.Context, r *recorder, p *past) pawl.Event 
 	if b.ID == "" { // the id was derived
 		start.Nonce = rand.Text()[:8]
 	}
-	if p != nil && p.transcript != nil {
+	if p.transcript != nil {
 		start.Continues = b.continues(p, start.Input)
 	}
 	return start
@@ -215,7 +202,6 @@ func (b *beginning) first(ctx context.Context, r *recorder, p *past) pawl.Event 
 // launch makes the driver's first entries durable and drives the run in its own goroutine.
 func (e *Engine) launch(ctx context.Context, d *driver) (*Handle, error) {
 	r := &d.rec
-	d.inbox.life, r.base = ctx, context.WithoutCancel(ctx) //nolint:fatcontext // set once
 	if err := e.add(ctx, d); err != nil {
 		r.lease.release()
 		return nil, err
@@ -260,9 +246,8 @@ func (e *Engine) Queue(ctx context.Context, agent pawl.Agent, input string, o *S
 }
 
 // leave makes the first entries of a run durable and releases the run as the event says.
-func (e *Engine) leave(ctx context.Context, d *driver, as pawl.RunPaused) (*Handle, error) {
+func (e *Engine) leave(d *driver, as pawl.RunPaused) (*Handle, error) {
 	r := &d.rec
-	d.inbox.life, r.base = ctx, context.WithoutCancel(ctx) //nolint:fatcontext // set once
 	r.appendNow(as)
 	err := r.flush()
 	r.lease.release()

@@ -43,23 +43,21 @@ func TestSuchCalls(t *testing.T) {
 	}
 	calls := []string{call("ann", "done", "1"), call("ann", "done", "2"), call("ann", "done", "3"), call("ann", "done", "4"), call("ann", "open", "1"), call("bob", "done", "1")}
 	for name, c := range map[string]struct {
-		decision engine.Decision
-		asked    string
+		reach approval.Reach
+		asked string
 	}{
-		"once":               {engine.Decision{}, "c_1 c_2 c_3 c_4 c_5 c_6"},
-		"equal calls":        {engine.Decision{ForRun: true}, "c_1 c_2 c_3 c_4 c_5 c_6"},
-		"any note, twice":    {engine.Decision{ForRun: true, Free: []string{"note"}, Times: 2}, "c_1 c_4 c_5 c_6"},
-		"any note":           {engine.Decision{ForRun: true, Free: []string{"note"}, Times: 9}, "c_1 c_5 c_6"},
-		"any note, status":   {engine.Decision{ForRun: true, Free: []string{"status", "note"}, Times: 9}, "c_1 c_6"},
-		"any note, one more": {engine.Decision{ForRun: true, Free: []string{"note"}, Times: 1}, "c_1 c_3 c_5 c_6"},
+		"once":               {approval.Reach{}, "c_1 c_2 c_3 c_4 c_5 c_6"},
+		"equal calls":        {approval.Reach{Scope: "run"}, "c_1 c_2 c_3 c_4 c_5 c_6"},
+		"any note, twice":    {approval.Reach{Scope: "run", Free: []string{"note"}, Times: 2}, "c_1 c_4 c_5 c_6"},
+		"any note":           {approval.Reach{Scope: "run", Free: []string{"note"}, Times: 9}, "c_1 c_5 c_6"},
+		"any note, status":   {approval.Reach{Scope: "run", Free: []string{"status", "note"}, Times: 9}, "c_1 c_6"},
+		"any note, one more": {approval.Reach{Scope: "run", Free: []string{"note"}, Times: 1}, "c_1 c_3 c_5 c_6"},
 	} {
 		var asked []string
 		a := closer(calls...)
 		e := engine.New(memory.New(), &engine.Options{Approver: engine.ApproverFunc(func(_ context.Context, r engine.Request) (engine.Decision, error) {
-			d := c.decision
-			d.Approve = true
 			asked = append(asked, r.Call)
-			return d, nil
+			return engine.Decision{Approve: true, Reach: c.reach}, nil
 		})})
 		h, err := e.Start(t.Context(), a, "go", nil)
 		must(t, err)
@@ -74,12 +72,12 @@ func TestSuchCalls(t *testing.T) {
 
 // TestSuchCallsRefused: an approval that would cover too much is refused, and the call waits.
 func TestSuchCallsRefused(t *testing.T) {
-	for want, o := range map[string]engine.ApproveOptions{
-		"to says where a call of close goes":       {ForRun: true, Free: []string{"to"}, Times: 3},
-		"needs the number of calls":                {ForRun: true, Free: []string{"note"}},
-		"are for an approval for the run":          {Free: []string{"note"}, Times: 3},
-		"no argument notes (did you mean note?)":   {ForRun: true, Free: []string{"notes"}, Times: 3},
-		"the number of calls that it is for: at l": {ForRun: true, Times: -1},
+	for want, o := range map[string]approval.Reach{
+		"to says where a call of close goes":       {Scope: "run", Free: []string{"to"}, Times: 3},
+		"needs the number of calls":                {Scope: "run", Free: []string{"note"}},
+		"are about later calls":                    {Free: []string{"note"}, Times: 3},
+		"no argument notes (did you mean note?)":   {Scope: "run", Free: []string{"notes"}, Times: 3},
+		"the number of calls that it is for: at l": {Scope: "run", Times: -1},
 	} {
 		e := engine.New(stored{memory.New()}, nil)
 		h, err := e.Start(t.Context(), closer(`{"to":"ann","status":"done","note":"1"}`), "go", nil)
@@ -88,7 +86,7 @@ func TestSuchCallsRefused(t *testing.T) {
 		if err != nil || r.Status != pawl.StatusWaitingApproval {
 			t.Fatal(r.Status, err)
 		}
-		if err := e.Approve(t.Context(), r.Run, "c_1", "ann", &o); err == nil || !strings.Contains(err.Error(), want) {
+		if err := e.Approve(t.Context(), r.Run, "c_1", "ann", &engine.ApproveOptions{Reach: o}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
 		e.Close()

@@ -3,12 +3,12 @@ package engine
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -52,19 +52,6 @@ func (e *ContinuedError) Error() string {
 // in the thread: only one of several programs gets it. In another journal a thread of that
 // name has the same ids.
 func ThreadRun(thread, after string) string { return derivedID("thread", thread, after) }
-
-// derivedID derives an id from texts: the first 128 bits of the SHA-256 over their lengths
-// and bytes, in the form of ids.
-func derivedID(parts ...string) string {
-	h := sha256.New()
-	var n [8]byte
-	for _, p := range parts {
-		binary.BigEndian.PutUint64(n[:], uint64(len(p)))
-		h.Write(n[:])
-		h.Write([]byte(p))
-	}
-	return spell([16]byte(h.Sum(nil)))
-}
 
 // place returns where the next run of a thread begins: its id, and the run that it
 // continues, empty for the first. found is the run that was started under the key, if any.
@@ -218,35 +205,6 @@ func (e *Engine) last(ctx context.Context, r *recorder) error {
 	return &ContinuedError{r.lease.Run, next}
 }
 
-// head returns the head of a run.
-func (e *Engine) head(ctx context.Context, run string) (pawl.Head, error) {
-	for h, err := range e.journal.List(ctx, pawl.Query{Run: run}) {
-		if err != nil || h.Run == run {
-			return h, err
-		}
-	}
-	return pawl.Head{}, fmt.Errorf("run %s: %w", run, pawl.ErrUnknownRun)
-}
-
-// owned reports whether a run has a live owner.
-func owned(h pawl.Head) bool {
-	return h.Lease.Until.After(time.Now()) && !ParseOwner(h.Lease.Owner).Gone()
-}
-
-// pause waits. It returns early, with an error, if ctx ends or the engine is closed.
-func (e *Engine) pause(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-e.closing:
-		return errClosed
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
-
 // Threads caches the ends of the latest runs of threads, so that the next run of a thread
 // begins without reading the logs of earlier runs. It holds as much as a live run of the
 // thread, for at most 4,096 runs, and always for the latest thread. What is not cached, or
@@ -288,7 +246,7 @@ func (t *Threads) keep(r *recorder) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.drop(start.Thread)
-	t.ended = append(t.ended, ended{past{r.state, r.transcript, r.runs + 1}, start.Thread, r.engine.opt.Secrets, r.engine.learned()})
+	t.ended = append(t.ended, ended{past{r.state, r.transcript, r.runs + 1}, start.Thread, r.host.opt.Secrets, r.host.learned()})
 	held := 0
 	for i, e := range slices.Backward(t.ended) {
 		if held += e.runs; held > mostRemembered && i < len(t.ended)-1 {
@@ -326,4 +284,99 @@ func (t *Threads) take(ctx context.Context, b *beginning) past {
 	}
 	e.transcript.Next(e.state, e.runs, clean.parts)
 	return e.past
+}
+
+// A KeyError says that the key was used for a run with another agent or input.
+type KeyError struct {
+	Key   string
+	Run   string   // the existing run
+	Parts []string // what differs, such as "input" or "prompt"
+}
+
+// Error names the run and what differs.
+func (e *KeyError) Error() string {
+	return fmt.Sprintf("key %q was used for run %s, which was started otherwise: %s differs; use another key for another run",
+		e.Key, e.Run, strings.Join(e.Parts, ", "))
+}
+
+// find returns a handle on the run that was started under the key.
+func (b *beginning) find(ctx context.Context, run string) (*Handle, error) {
+	e := b.engine
+	start, err := firstOf(ctx, e.journal, run)
+	if err != nil {
+		return nil, err
+	}
+	m := b.machine
+	if start.Declaration.Agent != b.agent.Name { // it may be one of the agent's team
+		if m, err = e.machine(team.Member(*b.agent, start.Declaration)); err != nil {
+			return nil, err
+		}
+	}
+	parts := start.Declaration.Differences(m.Declaration())
+	clean := e.cleaner(b.machine)
+	if start.Input != clean.text(b.input) {
+		parts = append(parts, "input")
+	}
+	same := func(a, b pawl.File) bool { return a.Name == b.Name && a.Blob == b.Blob }
+	if !slices.EqualFunc(start.Files, b.Files, same) {
+		parts = append(parts, "files")
+	}
+	if len(parts) > 0 {
+		return nil, &KeyError{b.Key, run, parts}
+	}
+	if b.queued {
+		return e.attach(ctx, *b.agent, run, nil)
+	}
+	return e.attach(ctx, *b.agent, run, &ResumeOptions{})
+}
+
+// watch polls a run of another owner until it is released.
+func (l *life) watch(ctx context.Context, h pawl.Head) {
+	defer l.engine.calls.Done()
+	defer close(l.done)
+	for wait := 10 * time.Millisecond; h.Status == pawl.StatusRunning && owned(h); wait = min(2*wait, time.Second) {
+		if l.err = l.engine.pause(ctx, wait); l.err != nil {
+			return
+		}
+		if h, l.err = l.engine.head(ctx, l.id); l.err != nil {
+			return
+		}
+	}
+	s, err := Load(ctx, l.engine.journal, l.id)
+	if l.err = err; err != nil {
+		return
+	}
+	l.result = s.Result()
+	if l.result.Pending, l.err = Pending(ctx, l.engine.journal, s); s.Status() == pawl.StatusRunning {
+		l.result.Status, l.result.Resumable = pawl.StatusInterrupted, true
+	}
+}
+
+// distant yields the entries of a run that another process drives, from seq on.
+func (l *life) distant(ctx context.Context, from uint64) iter.Seq2[pawl.Entry, error] {
+	return func(yield func(pawl.Entry, error) bool) {
+		next, over := max(from, 1), false
+		for {
+			for entry, err := range Entries(ctx, l.engine.journal, l.id, next) {
+				if !yield(entry, err) || err != nil {
+					return
+				}
+				next = entry.Seq + 1
+			}
+			if over {
+				return
+			}
+			wait, stop := context.WithTimeout(ctx, 200*time.Millisecond)
+			select {
+			case <-l.done:
+				over = true
+			case <-wait.Done():
+			}
+			stop()
+			if err := ctx.Err(); err != nil && !over {
+				yield(pawl.Entry{}, err)
+				return
+			}
+		}
+	}
 }

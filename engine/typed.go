@@ -26,11 +26,10 @@ func RunAs[T any](ctx context.Context, agent pawl.Agent, input string) (T, pawl.
 		return answer, pawl.Result{}, fmt.Errorf("agent %q has an output schema already; drop it, for it is derived from %T", agent.Name, answer)
 	}
 	if _, text := any(answer).(string); !text {
-		schema, err := typeschema.For[T]()
-		if err != nil {
+		var err error
+		if agent.Output, err = typeschema.For[T](); err != nil {
 			return answer, pawl.Result{}, fmt.Errorf("agent %q: output: %w", agent.Name, err)
 		}
-		agent.Output = schema
 	}
 	result, err := Run(ctx, agent, input)
 	if err != nil {

@@ -20,7 +20,7 @@ type triage struct {
 	Refund *float64 `json:"refund,omitempty"`
 }
 
-func TestRunAs(t *testing.T) {
+func TestRunAs(t *testing.T) { // Promises: D7.
 	refund := 19.9
 	for _, c := range []struct {
 		name    string

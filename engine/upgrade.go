@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -90,13 +89,9 @@ func (e *Engine) Upgrade(ctx context.Context, agent pawl.Agent, run string, rule
 		return p, err
 	}
 	d, err := e.reopen(ctx, agent, run, &ResumeOptions{Upgrade: rule, AllowSpent: true})
-	if errors.As(err, new(*ChangedError)) && p.Fork != "" {
-		d, err = e.forked(ctx, agent, run, p.Fork, &ResumeOptions{AllowSpent: true})
-	}
 	if err != nil {
 		return p, err
 	}
-	d.inbox.life, d.rec.base = ctx, context.WithoutCancel(ctx) //nolint:fatcontext // set once
 	err = d.rec.lease.caught(d.park)
 	e.left(d.rec.base, d.rec.lease.Run, err)
 	return p, err
@@ -137,7 +132,7 @@ func forkFor(run string, now *pawl.Declaration) string {
 }
 
 // resumeFork resumes, in place of a run, its fork under another agent. It makes the fork, unless
-// there is one.
+// there is one, at the last entry at which nothing is in flight.
 func (e *Engine) resumeFork(ctx context.Context, agent pawl.Agent, run string, o *ResumeOptions) (*driver, error) {
 	p, err := e.PlanUpgrade(ctx, agent, run, UpgradeFork)
 	if err != nil {
@@ -146,11 +141,6 @@ func (e *Engine) resumeFork(ctx context.Context, agent pawl.Agent, run string, o
 	if p.Refused != "" {
 		return nil, fmt.Errorf("run %s: %s", run, p.Refused)
 	}
-	return e.forked(ctx, agent, run, p.Fork, o)
-}
-
-// forked forks a run at its last entry at which nothing is in flight.
-func (e *Engine) forked(ctx context.Context, agent pawl.Agent, run, id string, o *ResumeOptions) (*driver, error) {
 	s, last := new(pawl.State), uint64(0)
 	for entry, err := range entriesFor(ctx, e.journal, run, s) {
 		if err != nil {
@@ -160,7 +150,11 @@ func (e *Engine) forked(ctx context.Context, agent pawl.Agent, run, id string, o
 			last = entry.Seq
 		}
 	}
-	return e.fork(ctx, agent, run, last, &ForkOptions{ID: id, Stop: o.Stop, Limits: o.Limits, AllowSpent: o.AllowSpent, AllowChange: true, Watch: o.Watch})
+	d, err := e.fork(ctx, agent, run, last, &ForkOptions{ID: p.Fork, Stop: o.Stop, Limits: o.Limits, AllowSpent: o.AllowSpent, AllowChange: true})
+	if err == nil {
+		d.requests.reissue = true
+	}
+	return d, err
 }
 
 // incompatible returns the parts of a change with which a run cannot continue, and why. What

@@ -51,7 +51,7 @@ func (g *gallery) Left(_ context.Context, run string, err error) {
 // A watcher is told of every entry once, of its own engine's and in order, of the
 // children's too, and of how the run was let go of; effects have the context that
 // it gives for their intents.
-func TestWatcherIsToldOfEverything(t *testing.T) {
+func TestWatcherIsToldOfEverything(t *testing.T) { // Promises: T13.
 	j, g := newTap(), &gallery{}
 	var mu sync.Mutex
 	var within []string

@@ -163,6 +163,22 @@ func (f *fold) whyRun(e pawl.ToolStarted) Phrase {
 	return phrasef("%s was approved%s; ran it", name(e.Call), by(c.By))
 }
 
+// with names the files that a call returned.
+func with(files []pawl.File) (p Phrase) {
+	const named = 5
+	for i, f := range files {
+		if i == named {
+			return p + Phrase(" and "+display.Count(len(files)-i, "more file"))
+		}
+		lost := ""
+		if f.Blob == "" && f.Data == nil {
+			lost = ", not kept"
+		}
+		p += phrasef(", with %s (%s, %s%s)", name(cmp.Or(f.Name, "a picture")), name(f.Type), display.Count(max(f.Bytes, len(f.Data)), "byte"), lost)
+	}
+	return p
+}
+
 func finished(e pawl.ToolFinished) Phrase {
 	p := Phrase(e.Status.String())
 	if e.Duration > 0 {
@@ -180,9 +196,7 @@ func finished(e pawl.ToolFinished) Phrase {
 			p += phrasef(" (the whole is kept as %s)", name(e.Blob))
 		}
 	}
-	if n := len(e.Images); n > 0 {
-		p += Phrase(", with " + display.Count(n, "image"))
-	}
+	p += with(e.Files)
 	if e.Abandoned {
 		p += ", left behind because it did not stop"
 	}

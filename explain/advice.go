@@ -41,11 +41,8 @@ var advice = []advised{
 	{pawl.StatusExhausted, "another stop", "pawl resume {run}{raised}", "to go on with another stop condition; the one that held would hold again"},
 	{pawl.StatusExhausted, "a policy", "pawl resume {run}{raised} --policy {policy} --allow-change", "to go on once {policy} allows more"},
 	{pawl.StatusExhausted, "a period", "pawl resume {run}", "to go on; the next period of its budget has begun"},
+	{pawl.StatusExhausted, "a budget", "pawl resume {run} --{file}", "to go on with a {what} that has a higher budget"},
 	{pawl.StatusExhausted, "a budget", "pawl resume {run}", "to go on once its budget is higher or its next period has begun"},
-	{pawl.StatusExhausted, "a budget of its spec", "pawl resume {run} --spec SPEC", "to go on with a spec that has a higher budget"},
-	{pawl.StatusExhausted, "a budget of its spec", "pawl resume {run}", "to go on when the next period has begun"},
-	{pawl.StatusExhausted, "a budget of its policy", "pawl resume {run} --policy POLICY", "to go on with a policy file that has a higher budget"},
-	{pawl.StatusExhausted, "a budget of its policy", "pawl resume {run}", "to go on when the next period has begun"},
 
 	{pawl.StatusNoProgress, "", "pawl fork {run} INPUT", "to go on with a hint"},
 	{pawl.StatusNoProgress, "", "pawl resume {run}" + reformed, "to go on with another prompt, model or tool"},
@@ -129,7 +126,10 @@ type adviser struct {
 // advise lists what can be done about a run: at most three things.
 func (r *Report) advise() {
 	a := &adviser{r: r, s: r.state, source: r.state.Declaration().Source, list: []Action{}}
-	success := r.Status == pawl.StatusSuccess
+	success, known := r.Status == pawl.StatusSuccess, r.opt.Waits
+	if known == nil {
+		known = r.Pending
+	}
 	switch {
 	case a.s.Internals().Redacted():
 		if !success && !r.opt.Place.Server {
@@ -144,7 +144,7 @@ func (r *Report) advise() {
 	case r.handed():
 		a.give(0, "the conversation")
 	case r.Status.Waiting() && r.Status != pawl.StatusExpired:
-		a.waiting()
+		a.waiting(known)
 	case r.Status == pawl.StatusExhausted:
 		a.exhausted()
 	case r.Status == pawl.StatusFailed:
@@ -160,7 +160,7 @@ func (r *Report) advise() {
 		a.give(pawl.StatusRunning, "")
 	}
 	if r.Status == pawl.StatusPaused || r.Status == pawl.StatusCancelled || r.Status == pawl.StatusInterrupted {
-		a.answers(r.Pending)
+		a.answers(known)
 	}
 	if len(a.list) == 0 && !success {
 		a.give(0, "sight", "{missed}", string(a.missed))
@@ -248,33 +248,20 @@ func (a *adviser) kind() string {
 
 // fit returns how a run resumes or forks at the place; an empty verb: it cannot.
 func (a *adviser) fit(verb, flags string, why Phrase) (string, string, Phrase) {
-	place, kind := a.r.opt.Place, a.kind()
-	program := !slices.Contains([]string{"spec", "fix", "review"}, kind)
-	has := func(names ...string) bool {
-		return slices.ContainsFunc(names, func(n string) bool { return strings.Contains(" "+flags, " "+n) })
-	}
 	if a.child() && verb == "resume" {
 		if !a.r.Status.Ended() {
 			return verb, "", why // flags of the child do not apply to its root
 		}
 		verb, why = "fork", why+"; in a run of its own, for the run that called it has its result"
 	}
-	input := verb == "fork" && has("INPUT")
+	if a.useless(verb, flags) {
+		return "", "", ""
+	}
+	place, kind := a.r.opt.Place, a.kind()
+	program := !slices.Contains([]string{"spec", "fix", "review"}, kind)
 	switch {
-	case kind == "fix" && verb == "fork" && (a.r.rules() && input || a.r.Status == pawl.StatusSuccess), // rules read no input, and a finished fix has no working copy
-		kind == "review" && input,                            // the input is not for people
-		(kind == "fix" || kind == "review") && has("--spec"): // it has no spec
-		return "", "", ""
-	case program && place.Server:
-		a.missed = Phrase("; the program that started it " + verb + "s it")
-		return "", "", ""
-	case place.Server && kind == "fix":
-		a.missed = "; it goes on where its working copy is, with: " + typed("pawl resume "+shell(a.r.Run))
-		return "", "", ""
-	case place.Server && has("--spec", "--model", "--stop", "--policy"):
-		a.missed = "; it goes on where its database is, with: " + typed("pawl resume "+shell(a.r.Run)+" "+flags)
-		return "", "", ""
 	case program || a.r.opt.Orphan:
+		input := has(flags, "INPUT")
 		flags = strings.NewReplacer(another[1:], "", reformed[1:], "", "--allow-change", "", "INPUT", "").Replace(flags) + reformed
 		if input {
 			flags += " INPUT"
@@ -285,8 +272,13 @@ func (a *adviser) fit(verb, flags string, why Phrase) (string, string, Phrase) {
 		} else {
 			why += "; the run that called it is gone, so its agent is not known otherwise"
 		}
-	case verb == "resume" && len(place.Changed) > 0 && !has("--allow-change"):
+	case verb == "resume" && len(place.Changed) > 0 && !has(flags, "--allow-change"):
 		flags, why = flags+" --allow-change", why+Phrase("; its agent has changed: "+strings.Join(place.Changed, ", "))
+	}
+	if place.Server && (kind == "fix" || has(flags, "--spec", "--model", "--stop", "--policy")) {
+		command := strings.TrimSpace("pawl " + verb + " " + shell(a.r.Run) + " " + flags)
+		a.missed = Phrase("; it goes on where its database is, with: " + openName + oneLine(command) + closeName)
+		return "", "", ""
 	}
 	if verb == "fork" { // which may always change the agent
 		flags = fmt.Sprintf("--at %d %s", a.r.quiet, strings.ReplaceAll(flags, " --allow-change", ""))
@@ -294,15 +286,26 @@ func (a *adviser) fit(verb, flags string, why Phrase) (string, string, Phrase) {
 	return verb, strings.TrimSpace(flags), why
 }
 
-// typed marks a command within a reason.
-func typed(command string) Phrase { return Phrase(openName + oneLine(command) + closeName) }
+// has reports whether a command has one of the words, or begins one so.
+func has(flags string, words ...string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(" "+flags, " "+w) })
+}
 
-// waiting lists how to answer what the run and its children wait for.
-func (a *adviser) waiting() {
-	known := a.r.opt.Waits
-	if known == nil {
-		known = a.r.Pending
+// useless reports whether no run of this kind goes on in this way: rules read no input, a finished fix has
+// no working copy, the input of a review is not for people, and neither of the two has a spec.
+func (a *adviser) useless(verb, flags string) bool {
+	input := verb == "fork" && has(flags, "INPUT")
+	switch a.kind() {
+	case "fix":
+		return has(flags, "--spec") || a.r.rules() && input || verb == "fork" && a.r.Status == pawl.StatusSuccess
+	case "review":
+		return has(flags, "--spec") || input
 	}
+	return false
+}
+
+// waiting lists how to answer what is known to be waited for by the run and its children.
+func (a *adviser) waiting(known []pawl.Pending) {
 	open := slices.DeleteFunc(slices.Clone(known), func(p pawl.Pending) bool { return p.AnsweredAt != nil })
 	if len(open) < len(known) {
 		rest := ""
@@ -333,9 +336,6 @@ func (a *adviser) answers(all []pawl.Pending) {
 		switch {
 		case p.AnsweredAt != nil:
 			continue
-		case a.r.opt.Place.NoDecide:
-			a.missed = "; somebody whose token has the scope decide can answer it"
-			return
 		case p.Kind == "approval":
 			if approvals++; approvals > 1 {
 				a.give(0, "approvals")
@@ -353,21 +353,15 @@ func (a *adviser) exhausted() {
 	if strings.HasPrefix(v.Leaf, "budget ") {
 		_, at, _ := strings.Cut(v.Detail, "the next period begins at ")
 		next, err := time.Parse(time.RFC3339, at)
-		type file struct{ Document string }
-		var of struct {
-			file
-			Policy file
-		}
+		var of struct{ Policy struct{ Document string } }
 		_ = json.Unmarshal([]byte(a.source), &of) // the content is up to the program
 		switch {
 		case err == nil && !a.r.now.Before(next):
 			a.give(v.Status, "a period")
-		case a.r.opt.Place.Server || a.kind() == "fix" || a.kind() == "review":
-			a.give(v.Status, "a budget")
 		case strings.Contains(of.Policy.Document, "budgets"):
-			a.give(v.Status, "a budget of its policy")
+			a.give(v.Status, "a budget", "{file}", "policy POLICY", "{what}", "policy file")
 		default:
-			a.give(v.Status, "a budget of its spec")
+			a.give(v.Status, "a budget", "{file}", "spec SPEC", "{what}", "spec")
 		}
 		return
 	}

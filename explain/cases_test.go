@@ -48,7 +48,7 @@ func one(l *lab, reply string, tools ...pawl.Tool) pawl.Agent {
 }
 
 var scenes = []scene{
-	{"rare", pawl.StatusRunning, func(l *lab) []pawl.Entry { return rare(l.run(shopper(l), "Buy shoes.")) }, &explain.Options{Full: true}},
+	{"rare", pawl.StatusRunning, func(l *lab) []pawl.Entry { return rare(l.run(shopper(l), "Buy shoes.")) }, nil},
 	{"success", pawl.StatusSuccess, func(l *lab) []pawl.Entry { return l.run(shopper(l), "Buy shoes.") }, nil},
 	{"success-goal", pawl.StatusSuccess, func(l *lab) []pawl.Entry {
 		a := one(l, `{text: All done.}`)

@@ -27,30 +27,31 @@ type Ceiling struct {
 	Refused bool          `json:"refused"`
 }
 
-// used returns how much a run has used of what a leaf of a condition counts.
-func used(s *pawl.State, kind string) float64 {
-	dollars, _ := s.Cost()
-	return map[string]float64{
-		"iterations": float64(s.Head().Iterations), "tokens": float64(s.Tokens()), "elapsed": s.Elapsed().Seconds(), "cost": dollars,
-		"tool_errors": float64(s.ToolErrors()), "tool_calls": float64(s.ToolCalls()),
-	}[kind]
-}
+// A count is how much a run has used of something, and its limit; zero: there is none.
+type count struct{ used, limit float64 }
 
-// limit returns a run's limit by the name of its leaf; zero: there is none.
-func limit(s *pawl.State, kind string) float64 {
+// counts returns what a leaf of a condition may count, by its name.
+func counts(s *pawl.State) map[string]count {
 	l := s.Limits()
-	return map[string]float64{
-		"iterations": float64(l.Iterations), "tokens": float64(l.Tokens), "elapsed": l.Time.Seconds(), "cost": l.Cost,
-		"tool_errors": float64(l.ToolErrors), "rounds": float64(l.Rounds),
-	}[kind]
+	dollars, _ := s.Cost()
+	return map[string]count{
+		"iterations":  {float64(s.Head().Iterations), float64(l.Iterations)},
+		"tokens":      {float64(s.Tokens()), float64(l.Tokens)},
+		"elapsed":     {s.Elapsed().Seconds(), l.Time.Seconds()},
+		"cost":        {dollars, l.Cost},
+		"tool_errors": {float64(s.ToolErrors()), float64(l.ToolErrors)},
+		"tool_calls":  {float64(s.ToolCalls()), 0},
+		"rounds":      {0, float64(l.Rounds)},
+	}
 }
 
 func ceilings(s *pawl.State) Ceilings {
-	refused := refusal(s)
+	refused, all := refusal(s), counts(s)
 	of := func(kind, unit string) Ceiling {
-		c := Ceiling{Used: pawl.Decimal(used(s, kind)), Unit: unit, Refused: refused == kind}
-		if most := limit(s, kind); most > 0 {
-			c.Limit = new(pawl.Decimal(most))
+		n := all[kind]
+		c := Ceiling{Used: pawl.Decimal(n.used), Unit: unit, Refused: refused == kind}
+		if n.limit > 0 {
+			c.Limit = new(pawl.Decimal(n.limit))
 		}
 		return c
 	}
@@ -62,11 +63,11 @@ func ceilings(s *pawl.State) Ceilings {
 func refusal(s *pawl.State) string {
 	v := s.Verdict()
 	kind, text, _ := strings.Cut(v.Leaf, " >= ")
-	most := limit(s, kind)
+	n := counts(s)[kind]
 	bound, ok := number(text)
 	early := kind == "tokens" || kind == "cost" || kind == "rounds"
-	if v.Status != pawl.StatusExhausted && v.Status != pawl.StatusNoProgress || !ok || most == 0 ||
-		pawl.Decimal(bound).String() != pawl.Decimal(most).String() || !early && used(s, kind) < most {
+	if v.Status != pawl.StatusExhausted && v.Status != pawl.StatusNoProgress || !ok || n.limit == 0 ||
+		pawl.Decimal(bound).String() != pawl.Decimal(n.limit).String() || !early && n.used < n.limit {
 		return ""
 	}
 	return kind

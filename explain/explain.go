@@ -43,8 +43,6 @@ type Options struct {
 	// Now is the time for computing expiry and waiting. Zero: the time of the
 	// last entry.
 	Now time.Time
-	// Full includes everything in the Markdown: every iteration, every call.
-	Full bool
 }
 
 // A Report describes the state of a run and how it got there. Its JSON is the

@@ -23,7 +23,7 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 // inJSON are the reports that are held as JSON, too: with what each key can have in it.
 var inJSON = []string{"rare", "success-goal", "waiting-input", "judged", "paused-rate-limit"}
 
-func TestGolden(t *testing.T) {
+func TestGolden(t *testing.T) { // Promises: T13, N10.
 	for _, sc := range slices.Concat(scenes, ruts) {
 		t.Run(sc.name, func(t *testing.T) {
 			log := inLab(t, sc.play)

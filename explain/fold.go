@@ -35,7 +35,6 @@ type fold struct {
 	turn     int            // the iteration of the latest measurement
 	weighed  uint64         // the entry of the latest measurement
 	fallback int            // the index of the model of the last call
-	editing  bool           // what follows the latest run.forked is edited
 }
 
 // called is what became of a call in a step.
@@ -68,6 +67,22 @@ func newFold(o *Options) *fold {
 
 // add takes an entry in. What an entry says depends on the state before it.
 func (f *fold) add(e pawl.Entry) {
+	cancel, _ := e.Event.(pawl.CancelRequested)
+	if c, _ := f.state.Call(cancel.Call); c.Phase != pawl.PhaseStarted { // else the end of the call says who cancelled it
+		f.tell(e)
+	}
+	f.declare(e.Event)
+	was := usedBy(f.state)
+	f.state.Fold(e)
+	if !f.state.InFlight() {
+		f.quiet = e.Seq
+	}
+	f.book(e, was)
+	f.tracing.add(e, f.state)
+}
+
+// tell adds what an entry says to the step that it belongs to.
+func (f *fold) tell(e pawl.Entry) {
 	external := pawl.External(e.Event)
 	if external || f.in != nil && f.at != e.At {
 		f.close()
@@ -95,14 +110,6 @@ func (f *fold) add(e pawl.Entry) {
 	if external {
 		f.close()
 	}
-	f.declare(e.Event)
-	was := usedBy(f.state)
-	f.state.Fold(e)
-	if !f.state.InFlight() {
-		f.quiet = e.Seq
-	}
-	f.book(e, was)
-	f.tracing.add(e, f.state)
 }
 
 // declare keeps the declaration, because the state returns a copy.

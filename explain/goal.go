@@ -108,11 +108,22 @@ func moved(fixed, broke, shown []string) (list []string) {
 // token a call, since zero would mean "unknown". The number means nothing.
 func byRules(d *pawl.Declaration) bool { return d.ModelInfo.Name == "mechanic" }
 
+// noticed explains a notice.
+func noticed(e pawl.NoticeGiven) told {
+	t := told{step: "notice", subject: Phrase("of " + name(e.About)), why: Phrase(said(e.Text))}
+	if e.Told {
+		t.outcome = []Phrase{"the model reads it"}
+	}
+	return t
+}
+
 // judged explains what policies say of the run; false: the event is none of theirs.
 func (f *fold) judged(event pawl.Event) (t told, is bool) {
 	t.step = "record"
 	hint := ""
 	switch e := event.(type) {
+	case pawl.NoticeGiven:
+		return noticed(e), true
 	case pawl.ProgressJudged:
 		t.subject, t.why, hint = judgements[e.Judgement], Phrase(said(e.Detail)), e.Hint
 	case pawl.Reflected:
@@ -201,8 +212,10 @@ func (c *causes) lines() (all []Phrase) {
 // plan says who approved the plan of a run in plan mode; empty: the run is in
 // no such mode. The names are those of package approval, a sibling.
 func plan(s *pawl.State) (text Phrase) {
-	d := s.Declaration()
-	for range d.PoliciesOf("plan") {
+	for _, p := range s.Declaration().PolicyInfo {
+		if p.Kind != "plan" {
+			continue
+		}
 		text = "no plan was approved, so only tools that read could run"
 		for c := range s.SuccessfulCalls("present_plan") { // the first one lifted the mode
 			text = phrasef("the plan %s was approved%s", name(c.ID), by(c.By))

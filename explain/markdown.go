@@ -20,7 +20,7 @@ type page struct {
 }
 
 // Markdown returns the report for people, one to two pages long however long
-// the run was, unless [Options].Full is set.
+// the run was.
 func (r Report) Markdown() string {
 	if r.state == nil { // it was read from JSON
 		r.state = new(pawl.State)
@@ -62,13 +62,13 @@ func (p *page) printf(format string, args ...any) { fmt.Fprintf(p, format, args.
 
 func (p *page) heading(text string) { p.printf("## %s\n\n", text) }
 
-// list writes lines, only the first and last of them if there are more, unless the
-// whole report is asked for. It does not leave a single line out.
+// list writes lines, only the first and last of them if there are more. It does not
+// leave a single line out.
 func (p *page) list(lines []string, head, tail int) {
 	left := len(lines) - head - tail
 	for i, line := range lines {
 		switch {
-		case p.opt.Full || left <= 1 || i < head || i >= len(lines)-tail:
+		case left <= 1 || i < head || i >= len(lines)-tail:
 			p.printf("%s\n", line)
 		case i == head:
 			p.printf("- … %d more, in %s\n", left, span("pawl explain "+shell(p.Run)+" --json"))
@@ -99,9 +99,9 @@ func (p *page) head() {
 	if text := plan(p.state); text != "" {
 		p.printf("\nPlan mode: %s.\n", text.markdown())
 	}
-	p.printf("\nIt was asked:\n\n%s\n", fence(p.long(begun.Input)))
+	p.printf("\nIt was asked:\n\n%s\n", fence(long(begun.Input)))
 	if c := begun.Continues; c != nil && c.By != "" {
-		p.printf("Leg %d of a conversation: %s handed it over.\n\n%s\n", len(c.Legs)+1, code(c.By), fence(p.long(c.Reason)))
+		p.printf("Leg %d of a conversation: %s handed it over.\n\n%s\n", len(c.Legs)+1, code(c.By), fence(long(c.Reason)))
 	}
 	if len(p.Conversation) > 0 {
 		p.printf("The legs of the conversation:\n\n")
@@ -172,7 +172,7 @@ func (p *page) whyStopped() {
 	}
 	p.printf("%s\n", words)
 	if p.Reason.Detail != "" {
-		p.printf("\n%s", fence(p.long(p.Reason.Detail)))
+		p.printf("\n%s", fence(long(p.Reason.Detail)))
 	}
 	if at := p.state.WakeAt(); !at.IsZero() && p.Status == pawl.StatusPaused {
 		p.printf("\nIt wants to go on at %s.\n", stamp(at))
@@ -200,7 +200,7 @@ func (p *page) answer() {
 		p.heading("Latest answer")
 		p.printf("The run did not end with it.\n\n")
 	}
-	p.printf("%s\n", fence(p.long(p.Answer)))
+	p.printf("%s\n", fence(long(p.Answer)))
 	if len(p.Citations) > 0 {
 		p.printf("It cites:\n\n")
 		for i, source := range p.Citations {
@@ -211,11 +211,8 @@ func (p *page) answer() {
 }
 
 // long returns a text of several lines, truncated if it is too long.
-func (r *Report) long(text string) string {
-	text = clean(text)
-	if !r.opt.Full {
-		text, _ = display.Cut(text, 4<<10)
-	}
+func long(text string) string {
+	text, _ = display.Cut(clean(text), 4<<10)
 	return text
 }
 
@@ -261,7 +258,7 @@ func (p *page) course() {
 	const head, tail = 3, 5
 	for i, steps := range all {
 		switch n := steps[0].Iteration; {
-		case !p.opt.Full && len(all) > head+tail+1 && i >= head && i < len(all)-tail:
+		case len(all) > head+tail+1 && i >= head && i < len(all)-tail:
 			if i == head {
 				p.printf("### Iterations %d to %d, left out\n\n%s has all of it.\n\n", n, all[len(all)-tail-1][0].Iteration, span("pawl explain "+shell(p.Run)+" --json"))
 			}
@@ -286,7 +283,7 @@ func (p *page) decision(d *Decision) string {
 		lines[0] += ": " + d.Why.markdown()
 	}
 	for i, o := range d.Outcome {
-		if i == 7 && len(d.Outcome) > 8 && !p.opt.Full {
+		if i == 7 && len(d.Outcome) > 8 {
 			lines = append(lines, fmt.Sprintf("  - … %d more", len(d.Outcome)-i))
 			break
 		}

@@ -3,13 +3,13 @@ package explain
 import (
 	"fmt"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/display"
+	"github.com/pawl-run/pawl/internal/naming"
 )
 
 // A Place is where commands about a run are typed, and what they can do there.
@@ -20,9 +20,6 @@ type Place struct {
 	// Server reports that a server drives the runs. It accepts limits, and
 	// creates agents only from recorded specs.
 	Server bool
-	// NoDecide reports that commands there cannot approve, answer or settle, since
-	// the token that they use lacks the scope decide.
-	NoDecide bool
 	// Changed are the parts of the run's agent that its files there have changed since
 	// it was recorded, which a resumption must allow.
 	Changed []string
@@ -48,7 +45,7 @@ func (p Place) typed(command string) string {
 func shells(words []string) string {
 	quoted := make([]string, len(words))
 	for i, w := range words {
-		if quoted[i] = w; !strings.HasPrefix(w, "--") || !bare.MatchString(w) {
+		if quoted[i] = w; !strings.HasPrefix(w, "--") || !bare().MatchString(w) {
 			quoted[i] = shell(w)
 		}
 	}
@@ -56,15 +53,15 @@ func shells(words []string) string {
 }
 
 // leaves matches the leaves of a stop condition that compare a count with a bound.
-var leaves = regexp.MustCompile(`\b(iterations|tokens|cost|elapsed|tool_calls) (>=|>|==) ([0-9.a-z]+)`)
+var leaves = naming.Regexp(`\b(iterations|tokens|cost|elapsed|tool_calls) (>=|>|==) ([0-9.a-z]+)`)
 
 // raisedLimits returns the limits to raise: the one that ended the run, and those
 // that would end it next.
 func raisedLimits(s *pawl.State, ended string) (raised []string) {
+	all := counts(s)
 	for _, kind := range []string{"elapsed", "iterations", "tokens", "cost"} {
-		most := limit(s, kind)
-		if kind == ended || most > 0 && used(s, kind) >= most {
-			raised = append(raised, strings.Replace(kind, "elapsed", "time", 1)+"=+"+bound(kind, more(s, kind, most)))
+		if n := all[kind]; kind == ended || n.limit > 0 && n.used >= n.limit {
+			raised = append(raised, strings.Replace(kind, "elapsed", "time", 1)+"=+"+bound(kind, more(s, kind, n)))
 		}
 	}
 	switch ended {
@@ -82,14 +79,14 @@ func raisedLimits(s *pawl.State, ended string) (raised []string) {
 func raisedStop(s *pawl.State, ended string) string {
 	source, decided := s.StopSource(), s.Verdict().Leaf
 	simple := !strings.ContainsAny(source, "&!")
-	known := false
-	raised := leaves.ReplaceAllStringFunc(source, func(leaf string) string {
-		m := leaves.FindStringSubmatch(leaf)
+	known, all := false, counts(s)
+	raised := leaves().ReplaceAllStringFunc(source, func(leaf string) string {
+		m := leaves().FindStringSubmatch(leaf)
 		most, _ := number(m[3])
-		n := used(s, m[1])
+		n := all[m[1]].used
 		known = known || leaf == decided
 		if leaf == decided || simple && (n > most || n == most && m[2] != ">") {
-			return m[1] + " " + m[2] + " " + bound(m[1], most+more(s, m[1], most))
+			return m[1] + " " + m[2] + " " + bound(m[1], most+more(s, m[1], count{n, most}))
 		}
 		return leaf
 	})
@@ -104,11 +101,11 @@ func raisedStop(s *pawl.State, ended string) string {
 
 // more returns by how much to raise a bound so that a few more turns fit: by a
 // quarter, or by what five turns like those so far take.
-func more(s *pawl.State, kind string, most float64) float64 {
-	each := used(s, kind) / float64(max(1, s.Iteration()))
+func more(s *pawl.State, kind string, n count) float64 {
+	each := n.used / float64(max(1, s.Iteration()))
 	tokens, dollars := refusedRequest(s.Verdict().Detail)
 	least := map[string]float64{"iterations": 1, "tool_calls": 1, "tokens": tokens, "cost": dollars, "elapsed": 12}[kind]
-	return max(most/4, used(s, kind)-most+5*max(each, least))
+	return max(n.limit/4, n.used-n.limit+5*max(each, least))
 }
 
 // bound formats a bound, rounded up: cents, seconds, or two digits of a count.
@@ -126,19 +123,19 @@ func bound(kind string, v float64) string {
 // The text about a request that a token or dollar limit refused. Before the first
 // reply it is the only measure.
 var (
-	neededTokens  = regexp.MustCompile(`the next request needs about ([0-9,]+) and ([0-9]+) for a reply$`)
-	neededDollars = regexp.MustCompile(`the next request costs about \$([0-9.]+) before its reply$`)
+	neededTokens  = naming.Regexp(`the next request needs about ([0-9,]+) and ([0-9]+) for a reply$`)
+	neededDollars = naming.Regexp(`the next request costs about \$([0-9.]+) before its reply$`)
 )
 
 // refusedRequest returns the tokens and dollars of the refused request; zero if
 // the log does not say.
 func refusedRequest(detail string) (tokens, dollars float64) {
-	if m := neededTokens.FindStringSubmatch(detail); m != nil {
+	if m := neededTokens().FindStringSubmatch(detail); m != nil {
 		in, _ := strconv.ParseFloat(strings.ReplaceAll(m[1], ",", ""), 64)
 		out, _ := strconv.ParseFloat(m[2], 64)
 		tokens = in + out
 	}
-	if m := neededDollars.FindStringSubmatch(detail); m != nil {
+	if m := neededDollars().FindStringSubmatch(detail); m != nil {
 		dollars, _ = strconv.ParseFloat(m[1], 64)
 	}
 	return tokens, dollars

@@ -28,18 +28,17 @@ func (f *fold) signal(entry pawl.Entry) told {
 		t.step, t.subject, t.why = "pause", Phrase(e.Status.String()), Phrase(said(e.Reason))
 	case pawl.RunStopped:
 		return stopped(e)
+	case pawl.InstructionsGiven:
+		t.step, t.subject, t.why = "instruct", "the instructions changed", Phrase(said(e.Text))
+	case pawl.NoticeGiven:
+		return noticed(e)
 	case pawl.HookDirected:
-		t.step, t.subject, t.why = "hook", phrasef("%s says %s", name(e.Hook), name(e.Direction)), Phrase(said(e.Reason))
-		switch {
-		case e.Refused != "":
-			t.outcome = []Phrase{phrasef("entry %d stands: %s", e.Entry, said(e.Refused))}
-		case e.Direction == "retry" && e.Call != "":
-			t.outcome = []Phrase{phrasef("%s is to run again; the result in entry %d is not shown to the model", name(f.label(e.Call)), e.Entry)}
-		case e.Direction == "retry":
-			t.outcome = []Phrase{phrasef("the reply in entry %d does not count; the model is to be asked again", e.Entry)}
-		}
+		return f.directed(e)
 	case pawl.CancelRequested:
 		t.subject, t.why = "cancel"+by(e.By), "cancellation was requested"
+		if e.Call != "" {
+			t.subject = Phrase("cancel of "+name(f.label(e.Call))) + by(e.By)
+		}
 		if e.Reason != "" {
 			t.why = Phrase(said(e.Reason))
 		}
@@ -49,18 +48,40 @@ func (f *fold) signal(entry pawl.Entry) told {
 		f.over(e.Call)
 		t.subject, t.why = Phrase("result of "+name(f.label(e.Call)))+by(e.By), Phrase(data(e.Result))
 	case pawl.ApprovalDecided:
-		t.subject, t.why = Phrase("denial of "+name(f.label(e.Call)))+by(e.By), "a person decided"
-		if e.Approved {
-			t.subject = Phrase("approval of "+name(f.label(e.Call))) + by(e.By)
-		}
-		if e.Reason != "" {
-			t.why = Phrase(said(e.Reason))
-		}
-		if e.Args != nil {
-			t.outcome = []Phrase{Phrase("with other arguments: " + undecided(e.Args))}
-		}
+		return f.decided(e)
 	case pawl.ToolSettled:
 		return f.settled(e)
+	}
+	return t
+}
+
+func (f *fold) directed(e pawl.HookDirected) (t told) {
+	t.step, t.subject, t.why = "hook", phrasef("%s says %s", name(e.Hook), name(e.Direction)), Phrase(said(e.Reason))
+	switch {
+	case e.Refused != "":
+		t.outcome = []Phrase{phrasef("entry %d stands: %s", e.Entry, said(e.Refused))}
+	case e.Direction == "retry" && e.Call != "":
+		t.outcome = []Phrase{phrasef("%s is to run again; the result in entry %d is not shown to the model", name(f.label(e.Call)), e.Entry)}
+	case e.Direction == "retry":
+		t.outcome = []Phrase{phrasef("the reply in entry %d does not count; the model is to be asked again", e.Entry)}
+	}
+	return t
+}
+
+func (f *fold) decided(e pawl.ApprovalDecided) (t told) {
+	t.step = "signal"
+	t.subject, t.why = Phrase("denial of "+name(f.label(e.Call)))+by(e.By), "a person decided"
+	if e.Approved {
+		t.subject = Phrase("approval of "+name(f.label(e.Call))) + by(e.By)
+	}
+	switch {
+	case e.Reason != "":
+		t.why = Phrase(said(e.Reason))
+	case e.Permission != "":
+		t.why = phrasef("a person decided, and gave the permission %s for the %s", name(e.Permission), Phrase(e.Scope))
+	}
+	if e.Args != nil {
+		t.outcome = []Phrase{Phrase("with other arguments: " + undecided(e.Args))}
 	}
 	return t
 }
@@ -74,20 +95,14 @@ func (f *fold) given(e pawl.InputGiven) told {
 	switch {
 	case open:
 		f.over(e.Call)
-	case e.Call != "":
-	case e.After:
+	case e.After && e.Call == "":
 		t.outcome = []Phrase{"the model reads it when it would be done"}
-	default:
 	}
 	return t
 }
 
 func (f *fold) settled(e pawl.ToolSettled) told {
-	what, with := "settlement of ", "it happened, with "
-	if f.editing {
-		what, with = "result of ", "it is now "
-	}
-	t := told{step: "signal", subject: Phrase(what+name(f.label(e.Call))) + by(e.By), why: Phrase(with + data(e.Result))}
+	t := told{step: "signal", subject: Phrase("settlement of "+name(f.label(e.Call))) + by(e.By), why: Phrase("it happened, with " + data(e.Result))}
 	switch {
 	case !e.Happened:
 		t.why = "it did not happen, so it may be driven again"
@@ -100,16 +115,10 @@ func (f *fold) settled(e pawl.ToolSettled) told {
 }
 
 func (f *fold) forkedFrom(e pawl.RunForked) told {
-	f.fork, f.editing = e, e.Edited
+	f.fork = e
 	t := told{step: "fork", subject: Phrase("of run "+name(e.From)) + by(e.By), why: phrasef("shares its entries 1 to %d", e.Seq)}
 	if e.Input != "" {
 		t.outcome = []Phrase{Phrase("said in addition: " + said(e.Input))}
-	}
-	if e.Edited {
-		t.outcome = append(t.outcome, phrasef("entry %d of that run was edited, and what stands in its place follows", e.Seq+1))
-		if n := len(f.Decisions); f.flight != nil && n > 0 {
-			f.Decisions[n-1].Outcome = []Phrase{"its reply was edited; see below"}
-		}
 	}
 	return t
 }
@@ -120,7 +129,7 @@ func (f *fold) resumed(entry pawl.Entry, e pawl.RunResumed) told {
 	t := told{step: "resume", subject: Phrase("owner " + name(person(e.Owner)))}
 	still := display.Lasting(entry.Time.Sub(f.state.Time()))
 	switch status := f.state.Status(); {
-	case f.editing || len(f.Decisions) > 0 && f.Decisions[len(f.Decisions)-1].Step == "fork":
+	case len(f.Decisions) > 0 && f.Decisions[len(f.Decisions)-1].Step == "fork":
 		t.why = "the fork is started"
 	case status == pawl.StatusRunning && f.state.InFlight():
 		t.why = phrasef("the owner before, %s, was gone with work in flight; %s passed", name(person(f.state.Owner())), still)
@@ -129,7 +138,7 @@ func (f *fold) resumed(entry pawl.Entry, e pawl.RunResumed) told {
 	default:
 		t.why = phrasef("the run was %v for %s", status, still)
 	}
-	f.editing, f.lost = false, f.flight != nil
+	f.lost = f.flight != nil
 	t.outcome = f.inFlight("lost: ")
 	if e.Changed != nil {
 		text := Phrase("at other prices")

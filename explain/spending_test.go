@@ -67,7 +67,7 @@ func declaration() pawl.Declaration {
 }
 
 // TestCache: what was read from the cache, and what masking saves.
-func TestCache(t *testing.T) {
+func TestCache(t *testing.T) { // Promises: B5.
 	w := write(declaration(), "go")
 	w.think(0, pawl.Usage{Input: 5000, CacheWrite: 5000, Output: 100}, `{"a":1}`, strings.Repeat("r", 3998))
 	w.think(10*time.Second, pawl.Usage{Input: 6100, CacheRead: 5000, CacheWrite: 1100, Output: 100}, `{"a":2}`, "x")

@@ -18,11 +18,11 @@ func (f *fold) step(e pawl.Entry) told {
 	case pawl.ModelCalled:
 		return f.think(event)
 	case pawl.ModelReplied:
-		t := f.unasked()
+		t := told{step: "think", subject: "model call", why: "its beginning is not in the log"}
 		t.outcome = f.replied(event, f.since(e))
 		return t
 	case pawl.ModelFailed:
-		t := f.unasked()
+		t := told{step: "think", subject: "model call", why: "its beginning is not in the log"}
 		t.outcome = []Phrase{failure(event, f.since(e))}
 		return t
 	case pawl.Observed:
@@ -63,19 +63,18 @@ func stopped(e pawl.RunStopped) told {
 	return t
 }
 
-// unasked is the step of a reply whose call is not in the log.
-func (f *fold) unasked() told {
-	if f.editing {
-		return told{step: "think", subject: "reply" + by(f.fork.By), why: "it was edited"}
-	}
-	return told{step: "think", subject: "model call", why: "its beginning is not in the log"}
-}
-
 // think says what a model is asked for, and why.
 func (f *fold) think(c pawl.ModelCalled) told {
 	t := told{step: "think", subject: Phrase(name(string(c.Purpose))), why: f.whyThink(c)}
 	if c.View.Step != "" {
 		t.subject = Phrase("step " + name(c.View.Step))
+	}
+	switch c.View.ToolChoice {
+	case "":
+	case "required":
+		t.subject += ", which must call a tool"
+	default:
+		t.subject += Phrase(", which must call " + name(c.View.ToolChoice))
 	}
 	if c.Attempt > 1 {
 		t.subject += phrasef(", attempt %d", c.Attempt)

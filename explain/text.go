@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/display"
+	"github.com/pawl-run/pawl/internal/naming"
 	"github.com/pawl-run/pawl/internal/wire"
 )
 
@@ -60,11 +60,11 @@ func (p Phrase) String() string { return quotes.Replace(string(p)) }
 // MarshalText returns the phrase as String does.
 func (p Phrase) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
 
-var foreign = regexp.MustCompile(`[\x01\x03]([^\x02\x04]*)[\x02\x04]`)
+var foreign = naming.Regexp(`[\x01\x03]([^\x02\x04]*)[\x02\x04]`)
 
 // markdown returns the phrase with all foreign text in code spans.
 func (p Phrase) markdown() string {
-	return foreign.ReplaceAllStringFunc(string(p), func(m string) string { return span(m[1 : len(m)-1]) })
+	return foreign().ReplaceAllStringFunc(string(p), func(m string) string { return span(m[1 : len(m)-1]) })
 }
 
 // span returns a code span with the text, whatever backticks it contains.
@@ -88,11 +88,9 @@ func fence(text string) string {
 	return ticks + "text\n" + strings.TrimRight(text, "\n") + "\n" + ticks + "\n"
 }
 
-var backticks = regexp.MustCompile("`+")
-
 func longestRun(text string) (longest int) {
-	for _, run := range backticks.FindAllString(text, -1) {
-		longest = max(longest, len(run))
+	for strings.Contains(text, strings.Repeat("`", longest+1)) {
+		longest++
 	}
 	return longest
 }
@@ -168,12 +166,12 @@ func person(owner string) string {
 }
 
 // bare matches a word that needs no quoting in a shell.
-var bare = regexp.MustCompile(`^[A-Za-z0-9_.:/@%+=,-]+$`)
+var bare = naming.Regexp(`^[A-Za-z0-9_.:/@%+=,-]+$`)
 
 // shell quotes a word for a POSIX shell.
 func shell(word string) string {
 	word = oneLine(word)
-	if bare.MatchString(word) && !strings.HasPrefix(word, "-") {
+	if bare().MatchString(word) && !strings.HasPrefix(word, "-") {
 		return word
 	}
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"

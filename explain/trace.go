@@ -159,25 +159,20 @@ func answers(s *pawl.State, r pawl.Result) map[string]Answer {
 	if key == "" {
 		return nil
 	}
-	all := map[string]Answer{}
-	// An answer that was refuted later may still be in the log.
-	handed := Answer{Confidence: 1}
-	value, _ := s.Note(completeTool, "completion")
-	switch {
-	case r.Answer != "" && json.Unmarshal(value, &handed) == nil && (string(handed.Answer) == r.Answer || same(handed.Answer, r.Answer)):
-		all["@"+key] = handed
-	case r.Status == pawl.StatusSuccess:
-		answer, _ := json.Marshal(r.Answer) // a string always marshals
-		all["@"+key] = Answer{Answer: answer, Confidence: 1}
-		if r.Confidence != nil {
-			all["@"+key] = Answer{Answer: answer, Confidence: *r.Confidence}
-		}
+	given, _ := json.Marshal(r.Answer) // a string always marshals
+	answer := Answer{Answer: given, Confidence: 1}
+	if r.Confidence != nil {
+		answer.Confidence = *r.Confidence
 	}
-	return all
-}
-
-// same reports whether a JSON value is the text.
-func same(value json.RawMessage, text string) bool {
-	var s string
-	return json.Unmarshal(value, &s) == nil && s == text
+	value, _ := s.Note(completeTool, "completion")
+	switch c := wire.ReadCompletion(value); {
+	case c != nil && r.Answer != "" && c.Answer == r.Answer: // one that was refuted may still be in the log
+		answer = Answer{Answer: c.Given, Confidence: 1, Summary: c.Summary}
+		if c.Sure {
+			answer.Confidence = c.Confidence
+		}
+	case r.Status != pawl.StatusSuccess:
+		return map[string]Answer{}
+	}
+	return map[string]Answer{"@" + key: answer}
 }

@@ -15,7 +15,7 @@ import (
 
 // A trace has every call of every reply, rejected ones too, and
 // shows neither secrets nor endless results.
-func TestTrace(t *testing.T) {
+func TestTrace(t *testing.T) { // Promises: H7.
 	look := tool("look", pawl.Read, func(_ context.Context, a map[string]any) (string, error) {
 		return `"` + strings.Repeat(a["q"].(string), 3000) + `"`, nil
 	})

@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -174,15 +175,15 @@ func (f *flow) Review(s *pawl.State, step pawl.Step) pawl.Step {
 		if !ok {
 			continue
 		}
-		why := v.objection(&a, f.hosts)
+		why, of := v.objection(&a, f.hosts)
 		if why == "" && f.strict {
 			why = "the run has read untrusted text, and data flow is strict"
 		}
-		if of := v.repeats(turn, d, &a); of != "" {
-			why = naming.Also(why, "it repeats "+of)
+		if earlier := v.repeats(turn, d, &a); earlier != "" {
+			why, of = naming.Also(why, "it repeats "+earlier), append(of, a.values...)
 		}
 		if why != "" {
-			d.Do, d.Why = pawl.CallAsk, naming.Also(d.Why, why)
+			d.Do, d.Why, d.Named = pawl.CallAsk, naming.Also(d.Why, why), append(d.Named, argumentsOf(d.Call.Args, of)...)
 		}
 	}
 	return act
@@ -236,9 +237,24 @@ func (v *value) reads() bool {
 	return v.kind == '"' && !identifies(v.text) && !strings.ContainsFunc(v.text, control)
 }
 
-// objection returns the reason for holding a call, for a person; empty: it is not
-// held.
-func (w *view) objection(a *action, hosts []string) string {
+// argumentsOf names the arguments that have the values; all arguments if there are no values, or
+// if one may stand in an object, where names are not those of arguments.
+func argumentsOf(args json.RawMessage, values []value) (names []string) {
+	var members map[string]json.RawMessage
+	_ = json.Unmarshal(args, &members) // what is no object has no arguments
+	for _, v := range values {
+		names = append(names, v.name)
+	}
+	nested := slices.ContainsFunc(slices.Collect(maps.Values(members)), func(raw json.RawMessage) bool { return bytes.ContainsRune(raw, '{') })
+	if nested || names == nil || slices.ContainsFunc(names, func(name string) bool { return members[name] == nil }) {
+		return slices.Sorted(maps.Keys(members))
+	}
+	return names
+}
+
+// objection returns the reason for holding a call, for a person, and the values that it is about;
+// empty: it is not held.
+func (w *view) objection(a *action, hosts []string) (why string, of []value) {
 	const most = 3
 	var whys []string
 	named, more := false, 0
@@ -248,12 +264,12 @@ func (w *view) objection(a *action, hosts []string) string {
 		case ok, v.reach && allowed(v.text, hosts):
 			named = true
 		case a.form.fixes(v), from == nil && w.dated(&v):
-		case len(whys) == most:
-			more++
+		case len(of) >= most:
+			of, more = append(of, v), more+1
 		case from == nil:
-			whys = append(whys, v.shown()+", from no trusted tool and from no person")
+			of, whys = append(of, v), append(whys, v.shown()+", from no trusted tool and from no person")
 		default:
-			whys = append(whys, v.shown()+", from "+from.from+" and from no person")
+			of, whys = append(of, v), append(whys, v.shown()+", from "+from.from+" and from no person")
 		}
 	}
 	if more > 0 {
@@ -267,9 +283,9 @@ func (w *view) objection(a *action, hosts []string) string {
 		whys = append(whys, "nothing in it was named by a person or a trusted tool")
 	}
 	if whys == nil {
-		return ""
+		return "", nil
 	}
-	return "untrusted text may be behind it (" + w.first + "): " + strings.Join(whys, "; ")
+	return "untrusted text may be behind it (" + w.first + "): " + strings.Join(whys, "; "), of
 }
 
 // dated reports whether a value is a date, a time or both, and no untrusted text

@@ -2,22 +2,22 @@ package guard
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/pawl-run/pawl/internal/display"
+	"github.com/pawl-run/pawl/internal/naming"
 )
 
 // The forms of numbers, dates and times. A comma, a point, a space or an
 // apostrophe may separate thousands.
 var (
-	numerals = regexp.MustCompile(`\d{1,3}(?:[.,'’ \x{a0}\x{202f}]\d{3})+(?:[.,]\d+)?|\d+(?:[.,]\d+)*(?:[eE][+-]?\d+)?`)
-	dayLast  = regexp.MustCompile(`\b(\d{4})(?:[-/.]|年)(\d{1,2})(?:[-/.]|月)(\d{1,2})`)
-	dayFirst = regexp.MustCompile(`\b(\d{1,2})[-/.](\d{1,2})[-/.](\d{4})\b`)
-	clock    = regexp.MustCompile(`(?:\b|T)(\d{1,2}):(\d{2})`)
-	moment   = regexp.MustCompile(`^(?:\d{4}-\d\d-\d\d)?(?:[T ]?\d\d:\d\d(?::\d\d(?:\.\d+)?)?)?(?:Z|[+-]\d\d:\d\d)?$`)
+	numerals = naming.Regexp(`\d{1,3}(?:[.,'’ \x{a0}\x{202f}]\d{3})+(?:[.,]\d+)?|\d+(?:[.,]\d+)*(?:[eE][+-]?\d+)?`)
+	dayLast  = naming.Regexp(`\b(\d{4})(?:[-/.]|年)(\d{1,2})(?:[-/.]|月)(\d{1,2})`)
+	dayFirst = naming.Regexp(`\b(\d{1,2})[-/.](\d{1,2})[-/.](\d{4})\b`)
+	clock    = naming.Regexp(`(?:\b|T)(\d{1,2}):(\d{2})`)
+	moment   = naming.Regexp(`^(?:\d{4}-\d\d-\d\d)?(?:[T ]?\d\d:\d\d(?::\d\d(?:\.\d+)?)?)?(?:Z|[+-]\d\d:\d\d)?$`)
 )
 
 // factsOf returns the numbers, dates, times and accounts of a text: 1200.5,
@@ -25,7 +25,7 @@ var (
 func factsOf(s string) map[string]bool {
 	facts := map[string]bool{}
 	s = display.Digits(s)
-	for _, at := range numerals.FindAllStringIndex(s, -1) {
+	for _, at := range numerals().FindAllStringIndex(s, -1) {
 		start := at[0]
 		if start > 0 && s[start-1] == '-' && (start == 1 || strings.IndexByte(" \t\n(", s[start-2]) >= 0) {
 			start--
@@ -36,14 +36,14 @@ func factsOf(s string) map[string]bool {
 			}
 		}
 	}
-	for _, date := range dayLast.FindAllStringSubmatch(s, -1) {
+	for _, date := range dayLast().FindAllStringSubmatch(s, -1) {
 		facts[day(date[1], date[2], date[3])] = true
 	}
-	for _, date := range dayFirst.FindAllStringSubmatch(s, -1) {
+	for _, date := range dayFirst().FindAllStringSubmatch(s, -1) {
 		facts[day(date[3], date[2], date[1])] = true
 		facts[day(date[3], date[1], date[2])] = true
 	}
-	for _, time := range clock.FindAllStringSubmatch(s, -1) {
+	for _, time := range clock().FindAllStringSubmatch(s, -1) {
 		facts[fmt.Sprintf("%02s:%s", time[1], time[2])] = true
 	}
 	for _, at := range accounts(s) {
@@ -77,13 +77,13 @@ func day(year, month, day string) string { return fmt.Sprintf("%s-%02s-%02s", ye
 // momentOf returns the date and the time that a value consists of; nil: it is
 // neither.
 func momentOf(v string) (parts []string) {
-	if !moment.MatchString(v) {
+	if !moment().MatchString(v) {
 		return nil
 	}
-	if date := dayLast.FindStringSubmatch(v); date != nil {
+	if date := dayLast().FindStringSubmatch(v); date != nil {
 		parts = append(parts, day(date[1], date[2], date[3]))
 	}
-	if time := clock.FindStringSubmatch(v); time != nil {
+	if time := clock().FindStringSubmatch(v); time != nil {
 		parts = append(parts, time[1]+":"+time[2])
 	}
 	return parts

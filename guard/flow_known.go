@@ -115,8 +115,12 @@ func (k *known) add(c *pawl.CallState, run string) {
 	if c.Error != "" {
 		what = "the error"
 	}
+	said := []string{readable(c.Result), c.Error}
+	for _, f := range c.Files {
+		said = append(said, f.Name)
+	}
 	r := result{
-		text:      textOf(fmt.Sprintf("%s of %s (%s)%s", what, c.ID, c.Tool, run), readable(c.Result)+"\n"+c.Error),
+		text:      textOf(fmt.Sprintf("%s of %s (%s)%s", what, c.ID, c.Tool, run), strings.Join(said, "\n")),
 		untrusted: c.Trust == pawl.Untrusted, wrote: c.Ran && c.Effect != pawl.Read,
 	}
 	if k.first != "" && c.Edited == nil { // else a person wrote the arguments

@@ -2,20 +2,21 @@ package guard
 
 import (
 	"html"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/pawl-run/pawl/internal/naming"
 )
 
 var (
-	absolute = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*:(//|\\\\)|^(?i:mailto:)|^//|^\\\\`)
-	host     = regexp.MustCompile(`^(?:([^\s@/]+)@)?([\pL\pN-]+(?:\.[\pL\pN-]+)*\.(?:\pL{2,}|xn--[\pL\pN-]+))\.?(:\d+)?([/\\?#].*)?$`)
-	file     = regexp.MustCompile(`^[\pL\pN_-]+\.[A-Za-z0-9]{1,5}$`)
-	remote   = regexp.MustCompile(`^[^\s@/]+@[\pL\pN.-]+:\S`)
-	oddly    = regexp.MustCompile(`_|^0[bBoO]`) // which Go reads
-	bare     = regexp.MustCompile(`(?i)\.(?:ai|arpa|biz|br|cloud|club|cn|co|com|de|dev|edu|eu|example|fr|gov|icu|int|io|invalid|jp|localhost|mil|net|onion|online|org|ru|shop|tech|uk|xn--[a-z0-9-]+|xyz)$`)
+	absolute = naming.Regexp(`^[A-Za-z][A-Za-z0-9+.-]*:(//|\\\\)|^(?i:mailto:)|^//|^\\\\`)
+	host     = naming.Regexp(`^(?:([^\s@/]+)@)?([\pL\pN-]+(?:\.[\pL\pN-]+)*\.(?:\pL{2,}|xn--[\pL\pN-]+))\.?(:\d+)?([/\\?#].*)?$`)
+	file     = naming.Regexp(`^[\pL\pN_-]+\.[A-Za-z0-9]{1,5}$`)
+	remote   = naming.Regexp(`^[^\s@/]+@[\pL\pN.-]+:\S`)
+	oddly    = naming.Regexp(`_|^0[bBoO]`) // which Go reads
+	bare     = naming.Regexp(`(?i)\.(?:ai|arpa|biz|br|cloud|club|cn|co|com|de|dev|edu|eu|example|fr|gov|icu|int|io|invalid|jp|localhost|mil|net|onion|online|org|ru|shop|tech|uk|xn--[a-z0-9-]+|xyz)$`)
 )
 
 // place reports whether a text is only the name of a place: a URL with or without
@@ -24,7 +25,7 @@ var (
 // file.
 func place(s string) bool {
 	s = strings.TrimRight(strings.TrimSpace(plainDots(s)), ".,;:!?")
-	if absolute.MatchString(s) || remote.MatchString(s) {
+	if absolute().MatchString(s) || remote().MatchString(s) {
 		return true
 	}
 	name, _, _ := strings.Cut(strings.TrimPrefix(s, "["), "/")
@@ -32,8 +33,8 @@ func place(s string) bool {
 	if _, ok := six(name); ok && !otherwise(name) || numeric(s) {
 		return true
 	}
-	m := host.FindStringSubmatch(s)
-	return m != nil && (m[1] != "" || m[3] != "" || m[4] != "" || strings.Count(m[2], ".") > 1 || bare.MatchString(m[2]))
+	m := host().FindStringSubmatch(s)
+	return m != nil && (m[1] != "" || m[3] != "" || m[4] != "" || strings.Count(m[2], ".") > 1 || bare().MatchString(m[2]))
 }
 
 // numeric reports whether a text is an IP address of version 4, in any notation that
@@ -47,7 +48,7 @@ func numeric(s string) bool {
 	odd := false
 	for i, part := range parts {
 		n, err := strconv.ParseUint(part, 0, 32)
-		if err != nil || oddly.MatchString(part) || n > 255 && i < len(parts)-1 {
+		if err != nil || oddly().MatchString(part) || n > 255 && i < len(parts)-1 {
 			return false
 		}
 		odd = odd || strings.HasPrefix(strings.ToLower(part), "0x")
@@ -85,21 +86,21 @@ func allowed(s string, hosts []string) bool {
 }
 
 var (
-	schemed  = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*:(?://|\\\\)[^\s"'<>]+|(?i:mailto|tel|sips?|xmpp):[^\s"'<>]+`)
-	token    = regexp.MustCompile(`[^\s"'<>()\[\]{},;|=]+`)
-	percent  = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)
-	unicode4 = regexp.MustCompile(`\\u[0-9A-Fa-f]{4}`)
+	schemed  = naming.Regexp(`[A-Za-z][A-Za-z0-9+.-]*:(?://|\\\\)[^\s"'<>]+|(?i:mailto|tel|sips?|xmpp):[^\s"'<>]+`)
+	token    = naming.Regexp(`[^\s"'<>()\[\]{},;|=]+`)
+	percent  = naming.Regexp(`%[0-9A-Fa-f]{2}`)
+	unicode4 = naming.Regexp(`\\u[0-9A-Fa-f]{4}`)
 )
 
 // placesIn returns the places in a text, however often it is encoded. Each is a value
 // that reaches.
 func placesIn(of *value) (all []value) {
 	for s, last := plainDots(of.text), ""; s != last; s, last = decoded(s), s {
-		found := schemed.FindAllString(s, -1)
-		for _, word := range token.FindAllString(schemed.ReplaceAllString(s, " "), -1) {
+		found := schemed().FindAllString(s, -1)
+		for _, word := range token().FindAllString(schemed().ReplaceAllString(s, " "), -1) {
 			word = strings.TrimRight(word, ".,:!?")
 			for _, at := range append([]int{0}, colons(word)...) {
-				if m := host.FindStringSubmatch(word[at:]); place(word[at:]) && (m == nil || m[1]+m[4] != "" || bare.MatchString(m[2])) {
+				if m := host().FindStringSubmatch(word[at:]); place(word[at:]) && (m == nil || m[1]+m[4] != "" || bare().MatchString(m[2])) {
 					found = append(found, word[at:])
 					break
 				}
@@ -130,11 +131,11 @@ func colons(word string) (all []int) {
 // decoded undoes one layer of percent-encoding, of HTML entities and of the escapes of
 // JSON.
 func decoded(s string) string {
-	s = percent.ReplaceAllStringFunc(s, func(code string) string {
+	s = percent().ReplaceAllStringFunc(s, func(code string) string {
 		n, _ := strconv.ParseUint(code[1:], 16, 8) // two digits
 		return string([]byte{byte(n)})
 	})
-	s = unicode4.ReplaceAllStringFunc(s, func(code string) string {
+	s = unicode4().ReplaceAllStringFunc(s, func(code string) string {
 		n, _ := strconv.ParseUint(code[2:], 16, 16) // four digits
 		return string(rune(n))
 	})
@@ -163,13 +164,12 @@ var (
 	ofPlaces   = strings.Fields("url uri href link host hostname domain server nameserver dns site website endpoint registry mirror proxy gateway webhook callback remote upstream peer relay broker target recipient email address addr ip")
 	ofPaths    = strings.Fields("path file filename dir directory folder argv command cmd args program script branch")
 	ofCommands = strings.Fields("argv command cmd args script shell sql query statement")
+	nameWord   = naming.Regexp(`\p{Lu}?[\p{Ll}\d]+|\p{Lu}+`)
 )
-
-var nameWord = regexp.MustCompile(`\p{Lu}?[\p{Ll}\d]+|\p{Lu}+`)
 
 // called reports whether a word of an argument's name is one of those, or its plural.
 func called(name string, words []string) bool {
-	return slices.ContainsFunc(nameWord.FindAllString(name, -1), func(word string) bool {
+	return slices.ContainsFunc(nameWord().FindAllString(name, -1), func(word string) bool {
 		word = strings.ToLower(word)
 		return slices.Contains(words, word) || slices.Contains(words, strings.TrimSuffix(word, "s"))
 	})

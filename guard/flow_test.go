@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/approval"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/guard"
 	"github.com/pawl-run/pawl/internal/testkit/check"
@@ -140,7 +141,7 @@ func TestApprovedByAPerson(t *testing.T) {
 	eve := do("send_email", `{"to":["eve@evil.example"]}`)
 	r, _, a := told(t, e, "", "go", nil, do("fetch", `{"url":"https://news.example/a"}`), eve)
 	a.Model = inTurn(eve, pawl.Say("done"))
-	must(t, e.Approve(t.Context(), r.Run, "c_2", "", &engine.ApproveOptions{ForRun: true, Args: json.RawMessage(`{"to":["carol@corp.example"]}`)}))
+	must(t, e.Approve(t.Context(), r.Run, "c_2", "", &engine.ApproveOptions{Reach: approval.Reach{Scope: "run"}, Args: json.RawMessage(`{"to":["carol@corp.example"]}`)}))
 	h, err := e.Resume(t.Context(), a, r.Run, nil)
 	if err == nil {
 		r, err = h.Wait(t.Context())

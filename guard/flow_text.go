@@ -1,13 +1,13 @@
 package guard
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/pawl-run/pawl/internal/display"
+	"github.com/pawl-run/pawl/internal/naming"
 )
 
 // text is a text that the model has read, prepared for finding values in it.
@@ -57,7 +57,7 @@ func (t *text) says(v string, of *value) bool {
 		}
 		start := at + i
 		end := start + len(v)
-		if standsAlone(in, start, end) && !option.MatchString(in[end:]) && (!of.whole || ended.MatchString(in[end:]) && !operated.MatchString(in[:start])) {
+		if standsAlone(in, start, end) && !option().MatchString(in[end:]) && (!of.whole || ended().MatchString(in[end:]) && !operated().MatchString(in[:start])) {
 			return true
 		}
 		at = start + 1
@@ -66,10 +66,10 @@ func (t *text) says(v string, of *value) bool {
 }
 
 var (
-	option   = regexp.MustCompile(`^ --?\pL`)
-	ended    = regexp.MustCompile("^(?:$|[\n\"'`”’»)\\]]|[.,;:!?。，；：！？](?:[ \n]|$))")
-	operated = regexp.MustCompile("(?:[&|;<>$({=]|(?:^| )--?\\pL[\\pL\\pN_-]*)[ \"'`“‘«]*$")
-	origin   = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://[^/?#\s]*`)
+	option   = naming.Regexp(`^ --?\pL`)
+	ended    = naming.Regexp("^(?:$|[\n\"'`”’»)\\]]|[.,;:!?。，；：！？](?:[ \n]|$))")
+	operated = naming.Regexp("(?:[&|;<>$({=]|(?:^| )--?\\pL[\\pL\\pN_-]*)[ \"'`“‘«]*$")
+	origin   = naming.Regexp(`[A-Za-z][A-Za-z0-9+.-]*://[^/?#\s]*`)
 )
 
 // fold replaces each white space by one space, and writes digits in ASCII and
@@ -80,7 +80,7 @@ func fold(s string) string {
 	if !strings.Contains(s, "://") {
 		return s
 	}
-	return origin.ReplaceAllStringFunc(s, strings.ToLower)
+	return origin().ReplaceAllStringFunc(s, strings.ToLower)
 }
 
 // lower is strings.ToLower, except for letters that would become ASCII, such as

@@ -31,7 +31,7 @@ type value struct {
 func valueOf(name, written string, kind byte) value {
 	v := value{name: name, text: written, kind: kind}
 	s := fold(written)
-	v.exact = strings.ContainsAny(s, `/\`) || strings.HasPrefix(s, "-") || strings.Contains(s, " -") || file.MatchString(s) || called(name, ofPaths)
+	v.exact = strings.ContainsAny(s, `/\`) || strings.HasPrefix(s, "-") || strings.Contains(s, " -") || file().MatchString(s) || called(name, ofPaths)
 	if number, ok := canonical(s); ok {
 		v.facts = []string{number}
 	} else if v.facts = momentOf(s); v.facts == nil {

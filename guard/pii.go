@@ -3,6 +3,8 @@ package guard
 import (
 	"regexp"
 	"strings"
+
+	"github.com/pawl-run/pawl/internal/naming"
 )
 
 func digit(c byte) bool  { return c >= '0' && c <= '9' }
@@ -26,8 +28,8 @@ func apart(text string, start, end int) bool {
 // emails finds mail addresses: RFC 5321 without quoted local parts and address
 // literals. What ends in more than letters is none, nor is git@host:path.
 func emails(text string) (found []span) {
-	for _, at := range mail.FindAllStringSubmatchIndex(text, -1) {
-		if more := text[at[1]:]; longer.MatchString(more) || text[at[0]:at[2]] == "git@" && strings.HasPrefix(more, ":") {
+	for _, at := range mail().FindAllStringSubmatchIndex(text, -1) {
+		if more := text[at[1]:]; longer().MatchString(more) || text[at[0]:at[2]] == "git@" && strings.HasPrefix(more, ":") {
 			continue
 		}
 		found = append(found, span{"email", at[0], at[1]})
@@ -36,8 +38,8 @@ func emails(text string) (found []span) {
 }
 
 var (
-	mail   = regexp.MustCompile(`[A-Za-z0-9_%+][A-Za-z0-9._%+-]{0,63}@((?:[A-Za-z0-9][A-Za-z0-9-]*\.)+[A-Za-z]{2,})`)
-	longer = regexp.MustCompile(`^[.-]?[A-Za-z0-9]`)
+	mail   = naming.Regexp(`[A-Za-z0-9_%+][A-Za-z0-9._%+-]{0,63}@((?:[A-Za-z0-9][A-Za-z0-9-]*\.)+[A-Za-z]{2,})`)
+	longer = naming.Regexp(`^[.-]?[A-Za-z0-9]`)
 )
 
 // phones finds numbers that begin with + (ITU-T E.164: at most 15 digits), and
@@ -48,12 +50,12 @@ func phones(text string) (found []span) {
 		end := 0
 		switch c := text[i]; {
 		case c == '+':
-			end = shaped(text, i, international)
+			end = shaped(text, i, international())
 			if row := end - i; !strings.ContainsAny(text[i:max(i, end)], " .-()") && (row < 11 || row > 14) {
 				end = 0
 			}
 		case c == '(' || c >= '2' && c <= '9':
-			end = shaped(text, i, american)
+			end = shaped(text, i, american())
 		}
 		if end > 0 && apart(text, i, end) {
 			found = append(found, span{"phone", i, end})
@@ -64,10 +66,9 @@ func phones(text string) (found []span) {
 }
 
 var (
-	international = regexp.MustCompile(`^\+[1-9](?:[ .()-]{0,2}\d){7,14}`)
-
-	american = regexp.MustCompile(`^(?:\([2-9]\d\d\) ?|[2-9]\d\d-)[2-9]\d\d-\d{4}|^[2-9]\d\d\.[2-9]\d\d\.\d{4}`)
-	social   = regexp.MustCompile(`^\d{3}-\d{2}-\d{4}`)
+	international = naming.Regexp(`^\+[1-9](?:[ .()-]{0,2}\d){7,14}`)
+	american      = naming.Regexp(`^(?:\([2-9]\d\d\) ?|[2-9]\d\d-)[2-9]\d\d-\d{4}|^[2-9]\d\d\.[2-9]\d\d\.\d{4}`)
+	social        = naming.Regexp(`^\d{3}-\d{2}-\d{4}`)
 )
 
 // shaped returns the end of the match of a form at text[i]; zero: there is none.
@@ -86,7 +87,7 @@ func ssns(text string) (found []span) {
 		if !digit(text[i]) {
 			continue
 		}
-		end := shaped(text, i, social)
+		end := shaped(text, i, social())
 		if end == 0 || !apart(text, i, end) {
 			continue
 		}

@@ -73,7 +73,7 @@ func drive(t *testing.T, j pawl.Journal, agent pawl.Agent, hooks ...engine.Hook)
 }
 
 // An entry is a record with the members of its data, without what looks like a secret.
-func TestRecords(t *testing.T) {
+func TestRecords(t *testing.T) { // Promises: L11.
 	var b bytes.Buffer
 	logger := slog.New(slog.NewTextHandler(&b, &slog.HandlerOptions{Level: slog.LevelDebug, ReplaceAttr: plain}))
 	drive(t, memory.New(), clerk(), hook.Records(logger, &hook.Options{Texts: 60}))
@@ -111,7 +111,7 @@ func TestTextsCanBeLeftOut(t *testing.T) {
 
 // The budget is the run's: it is not used up by other runs of the same hook, and
 // a run that is resumed by another process has what is left of it.
-func TestRetryBudget(t *testing.T) {
+func TestRetryBudget(t *testing.T) { // Promises: L11.
 	retry := hook.Retry(3, nil)
 	agent := func(pause bool) pawl.Agent {
 		turn := 0

@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/internal/redact"
 )
 
@@ -55,7 +57,7 @@ func (w writer) line(event pawl.Event) string {
 	case pawl.RunStopped:
 		return fmt.Sprintf("%v: %s (%s)", e.Status, e.Condition, w.text(e.Detail))
 	case pawl.CancelRequested:
-		return fmt.Sprintf("%s asks it to end: %s", e.By, w.text(e.Reason))
+		return fmt.Sprintf("%s asks %s to end: %s", e.By, cmp.Or(e.Call, "it"), w.text(e.Reason))
 	case pawl.ModelReplied:
 		return w.reply(e.Reply)
 	case pawl.ModelFailed:
@@ -113,7 +115,7 @@ func (w writer) call(event pawl.Event) string {
 		return fmt.Sprintf("%s %s %s needs approval: %s", e.Call, e.Tool, w.json(e.Args), w.text(e.Reason))
 	case pawl.ApprovalDecided:
 		if e.Approved {
-			return fmt.Sprintf("%s: approved by %s", e.Call, e.By)
+			return fmt.Sprintf("%s: approved by %s%s", e.Call, e.By, display.After(", permission ", e.Permission))
 		}
 		return fmt.Sprintf("%s: denied by %s: %s", e.Call, e.By, w.text(e.Reason))
 	case pawl.InputRequested:

@@ -24,7 +24,7 @@ func drawn(g Graph) string {
 	return strings.Join(parts, "; ")
 }
 
-func TestCauses(t *testing.T) {
+func TestCauses(t *testing.T) { // Promises: L8.
 	page := func(token, next string) did {
 		return did{tool: "page", args: fmt.Sprintf(`{"token":%q}`, token), result: fmt.Sprintf(`{"token":%q,"next":%q}`, token, next)}
 	}

@@ -38,7 +38,7 @@ func near(a, b float64) bool { return math.Abs(a-b) < 1e-4 }
 
 // Confidence reaches any threshold one would set within a plausible run, and its
 // gain is diminished once.
-func TestConfidenceRises(t *testing.T) {
+func TestConfidenceRises(t *testing.T) { // Promises: L6.
 	var turns []func(*tale)
 	for n := range 12 {
 		turns = append(turns, acts(look(n)))

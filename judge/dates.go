@@ -2,10 +2,11 @@ package judge
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/pawl-run/pawl/internal/naming"
 )
 
 // months are the names of the months in English, German, French, Spanish, Italian,
@@ -17,12 +18,12 @@ var months = [...]string{"", "january|januar|janvier|enero|gennaio|janeiro|janua
 
 // The forms of a date, from its first digit.
 var (
-	numbered = regexp.MustCompile(`^(\d{1,4})[-/.](\d{1,2})[-/.](\d{1,4})(?:[T ]\d\d:\d\d(?::\d\d)?(?:\.\d+)?Z?)?\b`)
-	compact  = regexp.MustCompile(`^(19\d\d|20\d\d)(\d\d)(\d\d)(?:T\d{4,6}Z?)?\b`)
-	dayFirst = regexp.MustCompile(`^(\d{1,2})(?:st|nd|rd|th|er|\.|º)?(?: de| of)?\s+(\p{L}{3,10})\.?(?:,?(?: de)?\s+(\d{4}))?\b`)
-	dayLast  = regexp.MustCompile(`^(\d{1,2})(?:st|nd|rd|th)?\b(?:,?\s+(\d{4})\b)?`)
-	goesOn   = regexp.MustCompile(`^[-/.]?\d`) // as in 10.1.20.5
-	before   = regexp.MustCompile(`(?:^|[^\p{L}\p{N}_])(\p{L}{3,10})\.?\s+$`)
+	numbered = naming.Regexp(`^(\d{1,4})[-/.](\d{1,2})[-/.](\d{1,4})(?:[T ]\d\d:\d\d(?::\d\d)?(?:\.\d+)?Z?)?\b`)
+	compact  = naming.Regexp(`^(19\d\d|20\d\d)(\d\d)(\d\d)(?:T\d{4,6}Z?)?\b`)
+	dayFirst = naming.Regexp(`^(\d{1,2})(?:st|nd|rd|th|er|\.|º)?(?: de| of)?\s+(\p{L}{3,10})\.?(?:,?(?: de)?\s+(\d{4}))?\b`)
+	dayLast  = naming.Regexp(`^(\d{1,2})(?:st|nd|rd|th)?\b(?:,?\s+(\d{4})\b)?`)
+	goesOn   = naming.Regexp(`^[-/.]?\d`) // as in 10.1.20.5
+	before   = naming.Regexp(`(?:^|[^\p{L}\p{N}_])(\p{L}{3,10})\.?\s+$`)
 )
 
 // dates replaces each date in a text by the result of f, which gets the date as
@@ -36,23 +37,23 @@ func dates(text string, f func(written string, days []string) string) string {
 		}
 		from, to, days := i, 0, []string(nil)
 		rest, earlier := text[i:min(len(text), i+60)], text[max(done, i-20):i]
-		if m := numbered.FindStringSubmatch(rest); m != nil {
+		if m := numbered().FindStringSubmatch(rest); m != nil {
 			if to = i + len(m[0]); len(m[1]) == 4 && len(m[3]) <= 2 {
 				days = day(m[1], m[2], m[3])
-			} else if year := m[3]; len(m[1]) <= 2 && (len(year) == 4 || len(year) == 2 && !goesOn.MatchString(rest[to-i:])) {
+			} else if year := m[3]; len(m[1]) <= 2 && (len(year) == 4 || len(year) == 2 && !goesOn().MatchString(rest[to-i:])) {
 				if len(year) == 2 {
 					year = "20" + year
 				}
 				days = append(day(year, m[2], m[1]), day(year, m[1], m[2])...) // 3/4/2026 is in March or in April
 			}
-		} else if m := compact.FindStringSubmatch(rest); m != nil {
+		} else if m := compact().FindStringSubmatch(rest); m != nil {
 			to, days = i+len(m[0]), day(m[1], m[2], m[3])
 		}
-		if m := dayFirst.FindStringSubmatch(rest); m != nil && days == nil {
+		if m := dayFirst().FindStringSubmatch(rest); m != nil && days == nil {
 			to, days = i+len(m[0]), day(m[3], m[2], m[1])
 		}
-		if name := before.FindStringSubmatchIndex(earlier); name != nil && days == nil {
-			if m := dayLast.FindStringSubmatch(rest); m != nil {
+		if name := before().FindStringSubmatchIndex(earlier); name != nil && days == nil {
+			if m := dayLast().FindStringSubmatch(rest); m != nil {
 				to, days = i+len(m[0]), day(m[2], earlier[name[2]:name[3]], m[1])
 				from = i - len(earlier) + name[2]
 			}

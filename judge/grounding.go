@@ -16,12 +16,12 @@ import (
 type GroundingOptions struct {
 	// Replans is how many answers are rejected before the run fails. Zero: two.
 	// Negative: none, and no hint either.
-	Replans int
+	Replans int `key:"replans" zero:"-1" min:"0" usual:"2" about:"rejected answers before the run fails; 0: no hint either"`
 	// Model judges the claims of the answer. Nil: only its values are checked.
-	Model pawl.Model
+	Model pawl.Model `key:"model" usual:"none; only values are checked" about:"model that judges the claims of the answer"`
 	// Strict rejects an answer with unsupported values, even if the model
 	// calculated them.
-	Strict bool
+	Strict bool `key:"strict" usual:"false; the model gets a hint" about:"reject an answer with values that appear in no result, input or prompt"`
 }
 
 // grounding is the policy's purpose and its name in the log.

@@ -100,7 +100,7 @@ func (k *known) add(text string) {
 		}
 		return written
 	})
-	for _, n := range numberShape.FindAllString(text, -1) {
+	for _, n := range numberShape().FindAllString(text, -1) {
 		for _, r := range readings(n) {
 			k.numbers = append(k.numbers, r.value)
 		}

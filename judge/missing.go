@@ -3,7 +3,6 @@ package judge
 import (
 	"encoding/json"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,23 +10,24 @@ import (
 	"unicode/utf8"
 
 	"github.com/pawl-run/pawl/internal/display"
+	"github.com/pawl-run/pawl/internal/naming"
 )
 
 var (
-	headings  = regexp.MustCompile(`(?m)^\s*#+ .*$|^\s*\(?\d{1,4}(?:\.\d+)*[.)]\s`) // and list numbers
-	quotation = regexp.MustCompile(`"([^"\n]+)"|“([^”\n]+)”|„([^“”\n]+)[“”]|«([^»\n]+)»|「([^」\n]+)」`)
-	address   = regexp.MustCompile("https?://(?:www\\.)?([^\\s<>\"'`|)\\]]*[\\p{L}\\p{N}/])")
-	word      = regexp.MustCompile(`[\p{Lu}\p{Ll}\p{N}_]+(?:[-.:@+]+[\p{Lu}\p{Ll}\p{N}_]+)*`)
+	headings  = naming.Regexp(`(?m)^\s*#+ .*$|^\s*\(?\d{1,4}(?:\.\d+)*[.)]\s`) // and list numbers
+	quotation = naming.Regexp(`"([^"\n]+)"|“([^”\n]+)”|„([^“”\n]+)[“”]|«([^»\n]+)»|「([^」\n]+)」`)
+	address   = naming.Regexp("https?://(?:www\\.)?([^\\s<>\"'`|)\\]]*[\\p{L}\\p{N}/])")
+	word      = naming.Regexp(`[\p{Lu}\p{Ll}\p{N}_]+(?:[-.:@+]+[\p{Lu}\p{Ll}\p{N}_]+)*`)
 	// identifier tells T-100, c_12, 3fa85f64, ann@example.org and 1.2.3 from words
 	// with a number, such as 24h and mid-2024.
-	identifier = regexp.MustCompile(`^[\x20-\x7e]*(?:[A-Z][-_]?\d|\b[a-z][-_]\d|\d[A-Za-z]+\d+[A-Za-z]|@.+\.|^v?\d+\.\d+\.\d)[\x20-\x7e]*$`) //nolint:gocritic // the second ^ stands in an alternative, where the first part is empty
-	thousands  = regexp.MustCompile(`^\d{1,3}(?:\.\d{3})+$`)
-	hash       = regexp.MustCompile(`^[0-9a-f]{7,40}$`)
+	identifier = naming.Regexp(`^[\x20-\x7e]*(?:[A-Z][-_]?\d|\b[a-z][-_]\d|\d[A-Za-z]+\d+[A-Za-z]|@.+\.|^v?\d+\.\d+\.\d)[\x20-\x7e]*$`)
+	thousands  = naming.Regexp(`^\d{1,3}(?:\.\d{3})+$`)
+	hash       = naming.Regexp(`^[0-9a-f]{7,40}$`)
 	// spaced is an identifier in groups, such as DE89 3704 0044 0532 0130 00.
-	spaced = regexp.MustCompile(`\b[A-Z0-9]{2,6}(?:[ -][A-Z0-9]{1,6}){2,}\b`)
+	spaced = naming.Regexp(`\b[A-Z0-9]{2,6}(?:[ -][A-Z0-9]{1,6}){2,}\b`)
 	// numberShape matches a number with any thousands and decimal separators.
 	// [readings] decides whether 1.000 is a thousand or one.
-	numberShape = regexp.MustCompile(`\d{1,3}(?:[ \x{a0}\x{202f}\x{2009}]\d{3})+(?:[.,]\d+)?\b|\d+(?:[.,'’_]\d+)*`)
+	numberShape = naming.Regexp(`\d{1,3}(?:[ \x{a0}\x{202f}\x{2009}]\d{3})+(?:[.,]\d+)?\b|\d+(?:[.,'’_]\d+)*`)
 )
 
 // leastQuote is the fewest characters of a checked one-word quotation; in
@@ -53,8 +53,8 @@ func (k *known) missing(answer string) (all []string) {
 		})
 		return all
 	}
-	text := headings.ReplaceAllString(codeBlock.ReplaceAllString(answer, " "), " ")
-	for _, m := range quotation.FindAllStringSubmatch(text, -1) {
+	text := headings().ReplaceAllString(codeBlock.ReplaceAllString(answer, " "), " ")
+	for _, m := range quotation().FindAllStringSubmatch(text, -1) {
 		quoted := strings.Join(m[1:], "") // only one is not empty
 		for part := range strings.SplitSeq(strings.ReplaceAll(quoted, "...", "…"), "…") {
 			if words := strings.Count(flat(quoted), " "); (words > 1 || utf8.RuneCountInString(quoted) >= leastQuote) && !strings.Contains(k.text.String(), strings.TrimSpace(flat(display.Digits(part)))) {
@@ -72,8 +72,8 @@ const gone = " ¦ "
 
 // look checks the values in a text, the larger kinds first.
 func (k *known) look(text string, miss func(string)) {
-	text = address.ReplaceAllStringFunc(display.Digits(text), func(url string) string {
-		if !k.says(address.FindStringSubmatch(url)[1]) {
+	text = address().ReplaceAllStringFunc(display.Digits(text), func(url string) string {
+		if !k.says(address().FindStringSubmatch(url)[1]) {
 			miss(url)
 		}
 		return gone
@@ -84,28 +84,28 @@ func (k *known) look(text string, miss func(string)) {
 		}
 		return gone
 	})
-	text = spaced.ReplaceAllStringFunc(text, func(id string) string {
+	text = spaced().ReplaceAllStringFunc(text, func(id string) string {
 		switch {
 		case digits(id) < 8:
 			return id
 		case k.spells(id):
 			return gone
-		case identifier.MatchString(id[:strings.IndexAny(id, " -")]):
+		case identifier().MatchString(id[:strings.IndexAny(id, " -")]):
 			miss(id)
 			return gone
 		}
 		return id // adjacent numbers
 	})
-	text = word.ReplaceAllStringFunc(text, func(w string) string {
-		if !identifier.MatchString(w) || len(w) < 4 || digits(w) < 2 && !strings.Contains(w, "@") || thousands.MatchString(w) {
+	text = word().ReplaceAllStringFunc(text, func(w string) string {
+		if !identifier().MatchString(w) || len(w) < 4 || digits(w) < 2 && !strings.Contains(w, "@") || thousands().MatchString(w) {
 			return w
 		}
-		if !k.says(w) && !(len(w) >= leastSpelled && k.spells(w)) && !(hash.MatchString(w) && strings.Contains(k.text.String(), " "+w)) { // a hash may be abbreviated
+		if !k.says(w) && !(len(w) >= leastSpelled && k.spells(w)) && !(hash().MatchString(w) && strings.Contains(k.text.String(), " "+w)) { // a hash may be abbreviated
 			miss(w)
 		}
 		return gone
 	})
-	for _, at := range numberShape.FindAllStringIndex(text, -1) {
+	for _, at := range numberShape().FindAllStringIndex(text, -1) {
 		n := text[at[0]:at[1]]
 		last, _ := utf8.DecodeLastRuneInString(text[:at[0]])
 		unit, _ := utf8.DecodeRuneInString(strings.TrimLeft(text[at[1]:], spaces))

@@ -14,15 +14,15 @@ import (
 type ReflexionOptions struct {
 	// Every is the number of turns between judgements. Zero: one. Negative:
 	// judge only after errors and repetition.
-	Every int
+	Every int `key:"every" zero:"-1" min:"0" usual:"1" about:"turns between judgements; 0: only for the next two reasons"`
 	// IgnoreErrors turns off the extra judgement after a turn in which a call
 	// failed or a reply was rejected.
-	IgnoreErrors bool
+	IgnoreErrors bool `key:"on_error" usual:"true" about:"also after a turn with a failed call"`
 	// IgnoreLoops turns off the extra judgement after a turn whose calls and
 	// results repeat those of a recent turn.
-	IgnoreLoops bool
+	IgnoreLoops bool `key:"on_loop" usual:"true" about:"also after a turn that repeats a recent one"`
 	// Model judges in place of the rules. Nil: rules.
-	Model pawl.Model
+	Model pawl.Model `key:"model" usual:"rules" about:"model that judges"`
 }
 
 const reflexion = "judge.reflexion"

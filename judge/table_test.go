@@ -141,7 +141,7 @@ func (c *tableCase) run(t *testing.T, o *judge.GroundingOptions) (pawl.Result, [
 // policy finds those that the table lists, hints once, accepts the answer, and
 // under Strict fails exactly these runs. A judge: one that answers by the table is
 // shown what it needs to know better, and its verdict is the outcome.
-func TestGroundingTable(t *testing.T) {
+func TestGroundingTable(t *testing.T) { // Promises: L7.
 	cases := table(t)
 	sees := map[string]int{}
 	for _, c := range cases {

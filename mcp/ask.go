@@ -27,6 +27,8 @@ const (
 // A dialogue is what a server asks a person during one call. A call ends when a person has to
 // be asked, and begins again with the answers so far, of which the server then hears in turn.
 type dialogue struct {
+	token   string // of its notifications of progress
+	report  func(fraction float64, text string)
 	server  string
 	answers map[string]string // by keys
 	round   int               // how often a result of this attempt has asked

@@ -9,10 +9,12 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/process"
 )
 
 // asking is a server whose tool asks twice before it deploys.
@@ -113,5 +115,42 @@ func TestAsks(t *testing.T) {
 			}
 			break
 		}
+	}
+}
+
+// reporting is a server whose tool says how far it is, also when it must not.
+func reporting() *sdk.Server {
+	s := sdk.NewServer(&sdk.Implementation{Name: "reporting", Version: "1"}, nil)
+	sdk.AddTool(s, &sdk.Tool{Name: "count"}, func(ctx context.Context, r *sdk.CallToolRequest, _ none) (*sdk.CallToolResult, any, error) {
+		token := r.Params.GetProgressToken()
+		said := []sdk.ProgressNotificationParams{{ProgressToken: token, Progress: 12, Total: 30, Message: "files\u202e"}, {ProgressToken: "another call", Message: "no"}}
+		for range 20_000 {
+			said = append(said, sdk.ProgressNotificationParams{ProgressToken: token, Progress: 7})
+		}
+		for _, p := range append(said, sdk.ProgressNotificationParams{ProgressToken: token, Progress: 30, Total: 30, Message: "last"}) {
+			if err := r.Session.NotifyProgress(ctx, &p); err != nil {
+				return nil, nil, err
+			}
+		}
+		<-ctx.Done() // the result of a call may overtake what it reported last
+		return nil, nil, ctx.Err()
+	})
+	return s
+}
+
+// The notifications of the SDK's own server reach the call whose token they have.
+func TestProgress(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	over, stop := context.WithCancelCause(ctx)
+	done := errors.New("done")
+	n := map[string]int{}
+	_, err := pick(t, connect(t, "reporting", nil), "peer__count").Run(process.WithReporter(over, func(fraction float64, text string) {
+		if n[fmt.Sprint(fraction, text)]++; text == "last" {
+			stop(done)
+		}
+	}), pawl.Invocation{Run: "r", Call: "c", Tool: "peer__count", Args: json.RawMessage(`{}`), Key: "key"})
+	if !errors.Is(err, done) || len(n) != 3 || n["0.4files"] != 1 || n["+Inf7"] != 20_000 || n["1last"] != 1 {
+		t.Errorf("%v: told %v", err, n)
 	}
 }

@@ -124,11 +124,11 @@ func (c *command) known() *redact.Secrets {
 	return known
 }
 
-func (c *command) restore(args []byte) []byte {
-	if len(c.secrets) == 0 {
-		return args
+func (c *command) prepare(_ context.Context, args []byte) (token string, filled []byte, err error) {
+	if len(c.secrets) > 0 {
+		args = redact.Strings(args, c.known().Restore)
 	}
-	return redact.Strings(args, c.known().Restore)
+	return "", args, nil
 }
 
 const (
@@ -137,7 +137,7 @@ const (
 	tail     = 8 << 10         // bytes kept of a program's output besides messages
 )
 
-func (c *command) open() (line, error) {
+func (c *command) open(string) (line, error) {
 	ctx, cancel := context.WithCancel(context.Background()) // the program runs until the line is closed
 	feed := newFeed()
 	out, put := io.Pipe()

@@ -14,8 +14,8 @@
 // tools are called NAME__tool, so that no tool can pass for that of another server
 // or a built-in one. What a tool declares about its own effect counts only if the
 // server is trusted; otherwise every tool is a [pawl.Write]. Descriptions are
-// bounded, and invisible characters are removed. A server cannot ask the model or
-// the user anything: it is offered neither sampling nor elicitation nor roots.
+// bounded, and invisible characters are removed. A server may ask a person during a
+// call, for which the run waits. It is offered neither sampling nor roots.
 //
 // A program gets a clean environment and can run in a sandbox; see
 // [CommandOptions].

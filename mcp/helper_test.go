@@ -77,7 +77,7 @@ func call(t *testing.T, s *mcp.Server, name, args string) string {
 	if err != nil {
 		return "error: " + err.Error()
 	}
-	for _, i := range out.Images {
+	for _, i := range out.Files {
 		out.JSON = append(out.JSON, fmt.Sprintf(" +%s/%d", i.Type, len(i.Data))...)
 	}
 	return string(out.JSON)
@@ -277,6 +277,7 @@ var parts = map[string]func(){
 	"good":        func() { serve(good()) },
 	"dies once":   func() { serve(good()) },
 	"asking":      func() { serve(asking()) },
+	"reporting":   func() { serve(reporting()) },
 	"asks within": asksWithin,
 	"noisy": func() {
 		fmt.Print("Welcome!\n\n{not json}\n\x1b[2J\n")

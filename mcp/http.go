@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -23,6 +24,10 @@ type HTTPOptions struct {
 	Header http.Header
 	// OAuth authorises the requests; nil: nothing does but Header.
 	OAuth *OAuth
+	// Token returns the bearer token of a call of a tool, by the context of the call, such as
+	// tool.Credentials.Token does. Its error is that of the call. Each token has a session of its own,
+	// which ends after five minutes without a call. Nil: calls are in the session of all requests.
+	Token func(ctx context.Context) (string, error)
 }
 
 // HTTP is a server at a URL that speaks streamable HTTP: https, or http on this machine.
@@ -32,7 +37,7 @@ func HTTP(address string, o *HTTPOptions) Transport {
 	h := &remotePlace{address: address}
 	h.url, h.wrong = url.Parse(address)
 	if o != nil {
-		h.header, h.oauth = o.Header.Clone(), o.OAuth
+		h.header, h.oauth, h.token = o.Header.Clone(), o.OAuth, o.Token
 	}
 	return h
 }
@@ -43,6 +48,7 @@ type remotePlace struct {
 	wrong   error
 	header  http.Header
 	oauth   *OAuth // nil: none
+	token   func(context.Context) (string, error)
 }
 
 func (h *remotePlace) is() (identity, cage string) {
@@ -66,16 +72,21 @@ func (h *remotePlace) check() error {
 	return nil
 }
 
-func (h *remotePlace) restore(args []byte) []byte { return args }
+func (h *remotePlace) prepare(ctx context.Context, args []byte) (token string, filled []byte, err error) {
+	if h.token != nil {
+		token, err = h.token(ctx)
+	}
+	return token, args, err
+}
 
-func (h *remotePlace) open() (line, error) {
+func (h *remotePlace) open(token string) (line, error) {
 	base, ok := http.DefaultTransport.(*http.Transport)
 	if !ok {
 		return line{}, errors.New("the program has replaced http.DefaultTransport")
 	}
 	base = base.Clone()
 	client := &http.Client{
-		Transport: &traveller{base, h},
+		Transport: &traveller{base, h, token},
 		CheckRedirect: func(r *http.Request, via []*http.Request) error {
 			if r.URL.Scheme != h.url.Scheme || r.URL.Host != h.url.Host {
 				return fmt.Errorf("it redirects to another host, %s://%s", r.URL.Scheme, r.URL.Host)
@@ -87,7 +98,7 @@ func (h *remotePlace) open() (line, error) {
 		},
 	}
 	transport := &sdk.StreamableClientTransport{Endpoint: h.address, HTTPClient: client, MaxRetries: 2, MaxEventSize: mostMessage}
-	if h.oauth != nil {
+	if h.oauth != nil && token == "" {
 		handler, err := h.oauth.handler(h.address)
 		if err != nil {
 			return line{}, err
@@ -104,13 +115,14 @@ func (h *remotePlace) open() (line, error) {
 // A traveller adds the server's header to requests for that server only, and bounds the
 // size of answers.
 type traveller struct {
-	base *http.Transport
-	to   *remotePlace
+	base  *http.Transport
+	to    *remotePlace
+	token string // empty: none
 }
 
 func (t *traveller) RoundTrip(r *http.Request) (*http.Response, error) {
 	trace := web.ParentFrom(r.Context())
-	if r.URL.Host == t.to.url.Host && r.URL.Scheme == t.to.url.Scheme && (len(t.to.header) > 0 || trace.ID != "") {
+	if r.URL.Host == t.to.url.Host && r.URL.Scheme == t.to.url.Scheme && (len(t.to.header) > 0 || trace.ID != "" || t.token != "") {
 		r = r.Clone(r.Context())
 		if trace.ID != "" {
 			r.Header.Set(web.ParentHeader, trace.ID)
@@ -120,6 +132,9 @@ func (t *traveller) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 		for name, values := range t.to.header {
 			r.Header[http.CanonicalHeaderKey(name)] = values
+		}
+		if t.token != "" {
+			r.Header.Set("Authorization", "Bearer "+t.token)
 		}
 	}
 	unsent := func() {}

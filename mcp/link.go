@@ -63,6 +63,22 @@ func (l *link) asked(_ context.Context, r *sdk.ElicitRequest) (*sdk.ElicitResult
 	return result, nil
 }
 
+// progressed passes on what a server reports of a call that is open. A total that is not known
+// leaves the value for the text.
+func (l *link) progressed(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, d := range l.calls {
+		if d.token == r.Params.ProgressToken {
+			text := visible(r.Params.Message)
+			if r.Params.Total == 0 && text == "" {
+				text = strconv.FormatFloat(r.Params.Progress, 'g', 6, 64)
+			}
+			d.report(r.Params.Progress/r.Params.Total, text)
+		}
+	}
+}
+
 // over marks the connection as lost.
 func (l *link) over() { l.ended.Do(func() { close(l.gone) }) }
 
@@ -90,11 +106,11 @@ func (l *link) drop() {
 // implementation is how this client introduces itself.
 var implementation = &sdk.Implementation{Name: "pawl", Version: "1"}
 
-// dial opens a connection and lists the server's tools.
-func (s *Server) dial(ctx context.Context) (*link, error) {
+// dial opens a connection with a token and lists the server's tools.
+func (s *Server) dial(ctx context.Context, token string) (*link, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, s.opt.Opening, fmt.Errorf("it did not answer within %v: %w", s.opt.Opening, context.DeadlineExceeded))
 	defer cancel()
-	way, err := s.transport.open()
+	way, err := s.transport.open(token)
 	if err != nil {
 		return nil, s.wrong(err)
 	}
@@ -103,9 +119,10 @@ func (s *Server) dial(ctx context.Context) (*link, error) {
 		Capabilities: &sdk.ClientCapabilities{ // the server may ask a person, but not the model
 			Elicitation: &sdk.ElicitationCapabilities{Form: &sdk.FormElicitationCapabilities{}, URL: &sdk.URLElicitationCapabilities{}},
 		},
-		ElicitationHandler:     l.asked,
-		MultiRoundTrip:         &sdk.MultiRoundTripOptions{Disabled: true},
-		ToolListChangedHandler: func(context.Context, *sdk.ToolListChangedRequest) { l.stale.Store(true) },
+		ElicitationHandler:          l.asked,
+		ProgressNotificationHandler: l.progressed,
+		MultiRoundTrip:              &sdk.MultiRoundTripOptions{Disabled: true},
+		ToolListChangedHandler:      func(context.Context, *sdk.ToolListChangedRequest) { l.stale.Store(true) },
 	})
 	// Connecting does not always end with its context.
 	done := make(chan struct{})
@@ -161,6 +178,70 @@ func (s *Server) read(ctx context.Context, l *link) error {
 	return nil
 }
 
+// A session is what a server knows of one user: a connection, which is made again when it is lost.
+type session struct {
+	token string
+	turn  chan struct{} // holds the token to change now
+	now   *link         // nil: not connected
+
+	calls int         // in progress, under the server's mu
+	idle  *time.Timer // ends the session; nil: a call is in progress, or there was none
+}
+
+func newSession(token string) *session { return &session{token: token, turn: make(chan struct{}, 1)} }
+
+// idleTime is how long the session of a user stays open without a call.
+const idleTime = 5 * time.Minute
+
+// enter returns the session of a call's user, which the call leaves in the end, and the arguments to send.
+func (s *Server) enter(ctx context.Context, args []byte) (in *session, filled []byte, leave func(), err error) {
+	token, filled, err := s.transport.prepare(ctx, args)
+	if err != nil || token == "" {
+		return s.own, filled, func() {}, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.users == nil {
+		return nil, nil, nil, &retry.NotRunError{Err: s.wrong(errClosed)}
+	}
+	if in = s.users[token]; in == nil {
+		in = newSession(token)
+		s.users[token] = in
+	}
+	if in.calls++; in.idle != nil {
+		in.idle.Stop()
+	}
+	return in, filled, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if in.calls--; in.calls == 0 {
+			in.idle = time.AfterFunc(idleTime, func() { s.forget(in) })
+		}
+	}, nil
+}
+
+// forget ends the session of a user, unless a call is in progress.
+func (s *Server) forget(of *session) {
+	s.mu.Lock()
+	unused := of.calls == 0 && s.users[of.token] == of
+	if unused {
+		delete(s.users, of.token)
+	}
+	s.mu.Unlock()
+	if unused {
+		of.end()
+	}
+}
+
+// end ends the connection.
+func (in *session) end() {
+	in.turn <- struct{}{}
+	defer func() { <-in.turn }()
+	if in.now != nil {
+		in.now.drop()
+	}
+}
+
 // How often connecting is tried for one call, and the wait before the second try, which
 // doubles. A program that dies at once is thus started four times for a call, in about a
 // second.
@@ -173,10 +254,10 @@ var errClosed = errors.New("it was disconnected at the end of the run")
 
 // link returns a connection with an up-to-date list of tools, connecting again if
 // necessary. The caller compares the tools with pins.
-func (s *Server) link(ctx context.Context) (l *link, pins map[string]string, err error) {
+func (s *Server) link(ctx context.Context, in *session) (l *link, pins map[string]string, err error) {
 	select {
-	case s.turn <- struct{}{}:
-		defer func() { <-s.turn }()
+	case in.turn <- struct{}{}:
+		defer func() { <-in.turn }()
 	case <-s.ended:
 		return nil, nil, s.wrong(errClosed)
 	case <-ctx.Done():
@@ -191,7 +272,7 @@ func (s *Server) link(ctx context.Context) (l *link, pins map[string]string, err
 			return nil, nil, s.wrong(errClosed)
 		default:
 		}
-		if l, err = s.ready(ctx); err == nil {
+		if l, err = s.ready(ctx, in); err == nil {
 			return l, l.pins, nil
 		}
 		if ctx.Err() != nil {
@@ -202,34 +283,34 @@ func (s *Server) link(ctx context.Context) (l *link, pins map[string]string, err
 }
 
 // ready is one try to get an up-to-date connection.
-func (s *Server) ready(ctx context.Context) (*link, error) {
-	if s.now != nil {
+func (s *Server) ready(ctx context.Context, in *session) (*link, error) {
+	if in.now != nil {
 		select {
-		case <-s.now.gone:
-			s.now.drop()
-			s.now = nil
+		case <-in.now.gone:
+			in.now.drop()
+			in.now = nil
 		default:
 		}
 	}
-	if s.now == nil {
-		l, err := s.dial(ctx)
+	if in.now == nil {
+		l, err := s.dial(ctx, in.token)
 		if err != nil {
 			return nil, err
 		}
-		s.now = l
+		in.now = l
 		return l, nil
 	}
-	if !s.now.stale.Load() {
-		return s.now, nil
+	if !in.now.stale.Load() {
+		return in.now, nil
 	}
 	bounded, cancel := context.WithTimeout(ctx, s.opt.Opening)
 	defer cancel()
-	if err := s.read(bounded, s.now); err != nil {
+	if err := s.read(bounded, in.now); err != nil {
 		if ctx.Err() == nil { // the next try has a new connection
-			s.now.drop()
-			s.now = nil
+			in.now.drop()
+			in.now = nil
 		}
 		return nil, s.wrong(err)
 	}
-	return s.now, nil
+	return in.now, nil
 }

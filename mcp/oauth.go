@@ -260,7 +260,7 @@ func Login(ctx context.Context, address string, o *OAuth, show func(url string))
 	if err != nil {
 		return fmt.Errorf("authorise requests to %s: %w", address, err)
 	}
-	way, err := place.open()
+	way, err := place.open("")
 	if err != nil {
 		return err
 	}

@@ -54,14 +54,27 @@ func (r *reader) Info() pawl.ToolInfo { return r.info }
 
 // Run reads a resource, or lists them.
 func (r *reader) Run(ctx context.Context, inv pawl.Invocation) (pawl.Output, error) {
+	in, raw, leave, err := r.server.enter(ctx, inv.Args)
+	if err != nil {
+		return pawl.Output{}, err
+	}
+	defer leave()
 	var args struct{ URI string }
-	if err := json.Unmarshal(r.server.transport.restore(inv.Args), &args); err != nil {
+	if err := json.Unmarshal(raw, &args); err != nil {
 		return pawl.Output{}, err
 	}
 	if args.URI != "" {
-		return r.server.readForModel(ctx, args.URI)
+		result, err := r.server.contents(ctx, in, args.URI)
+		if err != nil {
+			return pawl.Output{}, err
+		}
+		var content []sdk.Content
+		for _, c := range result.Contents {
+			content = append(content, &sdk.EmbeddedResource{Resource: c})
+		}
+		return output(&sdk.CallToolResult{Content: content})
 	}
-	list, err := r.server.Resources(ctx)
+	list, err := r.server.resources(ctx, in)
 	if err != nil {
 		return pawl.Output{}, err
 	}
@@ -69,29 +82,29 @@ func (r *reader) Run(ctx context.Context, inv pawl.Invocation) (pawl.Output, err
 	return pawl.Output{JSON: out}, err
 }
 
-// A Resource is something that a server offers to read. Its texts are the server's, without characters that a
+// A resource is something that a server offers to read. Its texts are the server's, without characters that a
 // reader would not see.
-type Resource struct {
+type resource struct {
 	URI         string `json:"uri"` // with {NAME} for the parts of a template to fill in
 	Name        string `json:"name,omitempty"`
 	Description string `json:"description,omitempty"`
 	Type        string `json:"type,omitempty"`
 }
 
-// Resources lists the server's resources and then its templates, at most 200 together.
-func (s *Server) Resources(ctx context.Context) ([]Resource, error) {
-	return ask(ctx, s, func(ctx context.Context, session *sdk.ClientSession) (all []Resource, err error) {
+// resources lists the server's resources and then its templates, at most 200 together.
+func (s *Server) resources(ctx context.Context, in *session) ([]resource, error) {
+	return ask(ctx, s, in, func(ctx context.Context, session *sdk.ClientSession) (all []resource, err error) {
 		for r, err := range session.Resources(ctx, nil) {
 			if err != nil || len(all) == mostListed {
 				return all, err
 			}
-			all = append(all, Resource{visible(r.URI), visible(r.Name), described(r.Description), visible(r.MIMEType)})
+			all = append(all, resource{visible(r.URI), visible(r.Name), described(r.Description), visible(r.MIMEType)})
 		}
 		for r, err := range session.ResourceTemplates(ctx, nil) {
 			if err != nil || len(all) == mostListed {
 				return all, err
 			}
-			all = append(all, Resource{visible(r.URITemplate), visible(r.Name), described(r.Description), visible(r.MIMEType)})
+			all = append(all, resource{visible(r.URITemplate), visible(r.Name), described(r.Description), visible(r.MIMEType)})
 		}
 		return all, nil
 	})
@@ -99,7 +112,7 @@ func (s *Server) Resources(ctx context.Context) ([]Resource, error) {
 
 // Read reads a resource. Each of its parts is a file.
 func (s *Server) Read(ctx context.Context, uri string) (files []pawl.File, err error) {
-	result, err := s.contents(ctx, uri)
+	result, err := s.contents(ctx, s.own, uri)
 	if err != nil {
 		return nil, err
 	}
@@ -113,23 +126,10 @@ func (s *Server) Read(ctx context.Context, uri string) (files []pawl.File, err e
 	return files, nil
 }
 
-func (s *Server) contents(ctx context.Context, uri string) (*sdk.ReadResourceResult, error) {
-	return ask(ctx, s, func(ctx context.Context, session *sdk.ClientSession) (*sdk.ReadResourceResult, error) {
+func (s *Server) contents(ctx context.Context, in *session, uri string) (*sdk.ReadResourceResult, error) {
+	return ask(ctx, s, in, func(ctx context.Context, session *sdk.ClientSession) (*sdk.ReadResourceResult, error) {
 		return session.ReadResource(ctx, &sdk.ReadResourceParams{URI: uri})
 	})
-}
-
-// readForModel reads a resource for the model.
-func (s *Server) readForModel(ctx context.Context, uri string) (pawl.Output, error) {
-	result, err := s.contents(ctx, uri)
-	if err != nil {
-		return pawl.Output{}, err
-	}
-	var content []sdk.Content
-	for _, c := range result.Contents {
-		content = append(content, &sdk.EmbeddedResource{Resource: c})
-	}
-	return output(&sdk.CallToolResult{Content: content})
 }
 
 // A Prompt is a text that a server offers to its user.
@@ -141,7 +141,7 @@ type Prompt struct {
 
 // Prompts lists the server's prompts, at most 200. A server without prompts has none.
 func (s *Server) Prompts(ctx context.Context) ([]Prompt, error) {
-	return ask(ctx, s, func(ctx context.Context, session *sdk.ClientSession) (all []Prompt, err error) {
+	return ask(ctx, s, s.own, func(ctx context.Context, session *sdk.ClientSession) (all []Prompt, err error) {
 		if has := session.InitializeResult().Capabilities; has == nil || has.Prompts == nil {
 			return nil, nil
 		}
@@ -161,7 +161,7 @@ func (s *Server) Prompts(ctx context.Context) ([]Prompt, error) {
 
 // Prompt returns the text of a prompt. Messages that are not the user's begin with who speaks.
 func (s *Server) Prompt(ctx context.Context, name string, args map[string]string) (string, error) {
-	result, err := ask(ctx, s, func(ctx context.Context, session *sdk.ClientSession) (*sdk.GetPromptResult, error) {
+	result, err := ask(ctx, s, s.own, func(ctx context.Context, session *sdk.ClientSession) (*sdk.GetPromptResult, error) {
 		return session.GetPrompt(ctx, &sdk.GetPromptParams{Name: name, Arguments: args})
 	})
 	if err != nil {
@@ -183,8 +183,8 @@ func (s *Server) Prompt(ctx context.Context, name string, args map[string]string
 }
 
 // ask makes one request, which its context bounds.
-func ask[T any](ctx context.Context, s *Server, do func(context.Context, *sdk.ClientSession) (T, error)) (none T, err error) {
-	l, _, err := s.link(ctx)
+func ask[T any](ctx context.Context, s *Server, in *session, do func(context.Context, *sdk.ClientSession) (T, error)) (none T, err error) {
+	l, _, err := s.link(ctx, in)
 	if err != nil {
 		return none, &retry.NotRunError{Err: err}
 	}

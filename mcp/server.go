@@ -46,12 +46,11 @@ type Server struct {
 	notes     []string
 	cage      string // a description of the cage; empty: none
 
-	turn chan struct{} // holds the token to change the following fields
-	now  *link         // nil: not connected
+	own *session // of what is no call of a user
 
-	mu     sync.Mutex
-	ended  chan struct{} // closed by Close
-	closed bool
+	mu    sync.Mutex
+	users map[string]*session // by token; nil: the server is closed
+	ended chan struct{}       // closed by Close
 }
 
 // serverName excludes double underscores, which separate the server's name from the tool's.
@@ -76,7 +75,7 @@ func Names(name string) error {
 // cannot be offered is left out, for example because its definition is too large or another tool
 // has its name here. See [Server.Notes].
 func Connect(ctx context.Context, name string, t Transport, o *Options) (*Server, error) {
-	s := &Server{name: name, transport: t, turn: make(chan struct{}, 1), ended: make(chan struct{})}
+	s := &Server{name: name, transport: t, own: newSession(""), users: map[string]*session{}, ended: make(chan struct{})}
 	if o != nil {
 		s.opt = *o
 	}
@@ -90,11 +89,11 @@ func Connect(ctx context.Context, name string, t Transport, o *Options) (*Server
 	if err := errors.Join(Names(name), t.check()); err != nil {
 		return nil, fmt.Errorf("mcp server %s: %w", name, err)
 	}
-	l, err := s.dial(ctx)
+	l, err := s.dial(ctx, "")
 	if err != nil {
 		return nil, err
 	}
-	s.now = l
+	s.own.now = l
 	reads := s.reader(l)
 	if s.tools, err = s.offer(l.all, reads != nil); err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -119,16 +118,15 @@ func (s *Server) Notes() []string { return slices.Clone(s.notes) }
 // called more than once.
 func (s *Server) Close() error {
 	s.mu.Lock()
-	first := !s.closed
-	if s.closed = true; first {
+	users := s.users
+	if s.users = nil; users != nil {
 		close(s.ended)
 	}
 	s.mu.Unlock()
-	s.turn <- struct{}{}
-	defer func() { <-s.turn }()
-	if s.now != nil {
-		s.now.drop()
+	for _, of := range users {
+		of.end()
 	}
+	s.own.end()
 	return nil
 }
 

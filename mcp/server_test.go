@@ -26,7 +26,7 @@ func TestResults(t *testing.T) {
 		{"echo", `{"text":"<hi> & \u00e4"}`, `"<hi> & ä"`},
 		{"echo", `{"text":"key"}`, `"key"`},
 		{"add", `{"A":2,"B":3}`, `{"sum":5}`},
-		{"show", `{}`, `"a picture:\n\n[a picture left out: image/x-odd, 11 bytes]\n\n[audio left out: audio/wav, 12 bytes]\n\n[resource file:///x x ]\n\n[resource file:///y]\nwhy" +image/png/10`},
+		{"show", `{}`, `"a picture:\n\n[a picture left out: image/x-odd, 11 bytes]\n\n[resource file:///x x ]\n\n[resource file:///y]\nwhy" +image/png/10 +audio/wav/12`},
 		{"fail", `{}`, "error: no luck"},
 		{"add", `{"A":"x"}`, ""},
 	} {

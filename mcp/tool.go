@@ -3,6 +3,7 @@ package mcp
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/process"
 	"github.com/pawl-run/pawl/internal/retry"
 	"github.com/pawl-run/pawl/internal/web"
 )
@@ -63,7 +65,11 @@ func (t *remote) Run(ctx context.Context, inv pawl.Invocation) (pawl.Output, err
 	if len(args) == 0 {
 		args = json.RawMessage(`{}`)
 	}
-	args = t.server.transport.restore(args)
+	in, args, leave, err := t.server.enter(ctx, args)
+	if err != nil {
+		return pawl.Output{}, err
+	}
+	defer leave()
 	params := &sdk.CallToolParams{Name: t.name, Arguments: args, Meta: sdk.Meta{keyMeta: inv.Key}}
 	if p := web.ParentFrom(ctx); p.ID != "" { // as in the conventions for MCP
 		params.Meta[web.ParentHeader] = p.ID
@@ -71,9 +77,11 @@ func (t *remote) Run(ctx context.Context, inv pawl.Invocation) (pawl.Output, err
 			params.Meta[web.StateHeader] = p.State
 		}
 	}
-	d := &dialogue{server: t.server.name, answers: inv.Answers}
+	d := &dialogue{token: rand.Text(), server: t.server.name, answers: inv.Answers}
+	d.report = func(fraction float64, text string) { process.Progress(ctx, fraction, text) }
+	params.SetProgressToken(d.token)
 	for {
-		result, err := t.request(ctx, params, d)
+		result, err := t.request(ctx, in, params, d)
 		switch {
 		case err != nil:
 			return pawl.Output{}, err
@@ -90,9 +98,9 @@ func (t *remote) Run(ctx context.Context, inv pawl.Invocation) (pawl.Output, err
 }
 
 // request makes one call, twice if its connection was lost before it took place.
-func (t *remote) request(ctx context.Context, params *sdk.CallToolParams, d *dialogue) (*sdk.CallToolResult, error) {
+func (t *remote) request(ctx context.Context, in *session, params *sdk.CallToolParams, d *dialogue) (*sdk.CallToolResult, error) {
 	for try := 1; ; try++ {
-		l, pins, err := t.server.link(ctx)
+		l, pins, err := t.server.link(ctx, in)
 		if err != nil {
 			return nil, &retry.NotRunError{Err: err}
 		}

@@ -14,12 +14,14 @@ type Transport interface {
 	// is returns an identity for the pins, which tells servers of one name apart, and a
 	// description of the cage; empty: none.
 	is() (identity, cage string)
-	// open begins a connection. It does not wait for the server.
-	open() (line, error)
+	// open begins a connection whose requests a token authorises; empty: what authorises all does.
+	// It does not wait for the server.
+	open(token string) (line, error)
 	// check returns what is wrong with the transport.
 	check() error
-	// restore replaces the placeholders of secrets in a call's arguments.
-	restore(args []byte) []byte
+	// prepare returns the token of a call's user, and its arguments with the secrets in place of their
+	// placeholders.
+	prepare(ctx context.Context, args []byte) (token string, filled []byte, err error)
 }
 
 // A line is the transport of one connection.

@@ -361,7 +361,7 @@ var wires = []struct {
 }
 
 // TestReplies holds that our adapters and the SDKs read the same in the streams of testdata.
-func TestReplies(t *testing.T) {
+func TestReplies(t *testing.T) { // Promises: N9.
 	for _, w := range wires {
 		for name, streams := range madeUp(t, w.name) {
 			t.Run(w.name+"/"+name, func(t *testing.T) {

@@ -148,7 +148,7 @@ func (p *provider) first(t *testing.T) []byte {
 }
 
 // TestRequests holds that our adapters send what the SDKs send for the same intent.
-func TestRequests(t *testing.T) {
+func TestRequests(t *testing.T) { // Promises: N9.
 	known, count := readDifferences(t), 0
 	for _, c := range conversations {
 		for _, w := range []struct {

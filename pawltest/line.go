@@ -134,6 +134,7 @@ func (l *line) model(event pawl.Event, iteration int) {
 			l.opt("max_tokens", e.MaxTokens)
 		}
 		l.opt("effort", e.Effort)
+		l.opt("tool_choice", e.View.ToolChoice)
 		if e.Cost != 0 {
 			l.add("reserved=$%.6f", e.Cost)
 		}
@@ -201,6 +202,7 @@ func (l *line) tool(event pawl.Event) {
 		l.opt("truncated", e.Truncated)
 		l.opt("blob", e.Blob != "")
 		l.opt("abandoned", e.Abandoned)
+		l.files(e.Files)
 	case pawl.ToolReused:
 		l.add("%s %s of=%s", e.Call, e.Tool, e.Of)
 	case pawl.ToolRefused:
@@ -215,6 +217,13 @@ func (l *line) tool(event pawl.Event) {
 		l.opt("result", e.Result)
 		l.opt("error", e.Error)
 		l.opt("by", e.By)
+		l.files(e.Files)
+	}
+}
+
+func (l *line) files(files []pawl.File) {
+	for _, f := range files {
+		l.add("file=%q", f.Name)
 	}
 }
 
@@ -228,8 +237,8 @@ func (l *line) ask(event pawl.Event) {
 			word = "approved"
 		}
 		l.add("%s %s", e.Call, word)
-		if e.ForRun {
-			l.add("for the run")
+		if e.Permission != "" {
+			l.add("for the %s under %s", e.Scope, e.Permission)
 		}
 		if e.Times > 0 {
 			l.add("%d times", e.Times)
@@ -244,6 +253,7 @@ func (l *line) ask(event pawl.Event) {
 		l.add("%s %q", e.Call, e.Question)
 		if !e.WakeAt.IsZero() {
 			l.add("wake_at=%s", e.WakeAt.Format(time.TimeOnly))
+			l.opt("awaits", e.Awaits)
 		}
 	case pawl.InputGiven:
 		l.add("%s %q", e.Call, e.Text)
@@ -272,6 +282,7 @@ func (l *line) memo(event pawl.Event) {
 		l.add("%v %q", e.Judgement, e.Detail)
 		l.opt("hint", e.Hint)
 	case pawl.CancelRequested:
+		l.opt("call", e.Call)
 		l.opt("by", e.By)
 		l.opt("reason", e.Reason)
 	case pawl.MemoryStored:

@@ -6,7 +6,7 @@ import (
 
 // FuzzCycles: whatever came before, a cycle of up to Period turns is found by
 // the time it has come round window times after the first.
-func FuzzCycles(f *testing.F) {
+func FuzzCycles(f *testing.F) { // Promises: H5.
 	f.Add([]byte{1, 1, 2, 3}, []byte{1, 2}, uint8(3))
 	f.Add([]byte{1, 2, 3, 1, 2}, []byte{1, 2, 1, 3}, uint8(2))
 	f.Fuzz(func(t *testing.T, before, round []byte, w uint8) {

@@ -2,7 +2,6 @@ package runs
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"github.com/pawl-run/pawl"
@@ -38,16 +37,11 @@ func BriefOf(ctx context.Context, j pawl.Journal, h pawl.Head) (Brief, error) {
 		return Brief{}, err
 	}
 	b := Brief{Input: brief(s.Input()), Answer: brief(s.Answer())}
-	if h.Status.Waiting() || h.Status == pawl.StatusExpired {
-		if b.Waits, err = waits(ctx, j, s); err != nil {
-			return Brief{}, err
-		}
-		b.Waits = slices.Clone(b.Waits)
-		for i, p := range b.Waits {
-			b.Waits[i] = redacted(p)
-		}
+	if h.Status.Waiting() {
+		b.Waits, err = waits(ctx, j, s)
+		b.Waits = Redacted(b.Waits)
 	}
-	return b, nil
+	return b, err
 }
 
 // brief is the beginning of a text, on one line.

@@ -11,33 +11,18 @@ import (
 	"github.com/pawl-run/pawl/stop"
 )
 
-// A Caller makes the one call of a run in place of a model.
-type Caller string
+// calledKey is the key in an agent's source that marks it as made by [Calling].
+const calledKey = "mcp_call"
 
-// The callers.
-const (
-	MCPClient Caller = "mcp-client" // a client of an MCP server
-	Person    Caller = "person"     // somebody with a form
-)
-
-// The labels of a run that is a call by a person.
-const (
-	ToolLabel   = "call.tool"
-	CallerLabel = "call.by"
-)
-
-// keys are the keys in an agent's source that mark it as made by [Calling].
-var keys = map[Caller]string{MCPClient: "mcp_call", Person: "person_call"}
-
-// Calling returns an agent for a single call of one of an agent's tools. It has the same
-// tools, policies, approvals and limits; the caller takes the place of the model. The agent's
-// input is the call's arguments, and its run ends when the call is answered: without success
-// if a person made the call and it failed. To resume such a run, call Calling again with the
-// original agent; [CalledBy] tells from the source of a run's agent whether it is such a run.
+// Calling returns an agent for a single call of one of an agent's tools by a client of an MCP
+// server. It has the same tools, policies, approvals and limits; the client takes the place of
+// the model. The agent's input is the call's arguments, and its run ends when the call is
+// answered. To resume such a run, call Calling again with the original agent; [Called] tells
+// from the source of a run's agent whether it is such a run.
 //
 // The goal, observer, stop condition and output of the original agent are left out, since
 // no model thinks in such a run.
-func Calling(agent pawl.Agent, tool string, by Caller) (pawl.Agent, error) {
+func Calling(agent pawl.Agent, tool string) (pawl.Agent, error) {
 	known := false
 	for _, t := range agent.Tools {
 		known = known || t.Info().Name == tool
@@ -46,24 +31,21 @@ func Calling(agent pawl.Agent, tool string, by Caller) (pawl.Agent, error) {
 		return pawl.Agent{}, fmt.Errorf("agent %s has no tool %s", agent.Name, tool)
 	}
 	a := agent
-	a.Prompt, a.Model, a.Fallback = "", caller{tool, by}, nil
+	a.Prompt, a.Model, a.Fallback = "", caller(tool), nil
 	a.Loop, a.Strategy, a.Builtins, a.Sampling = nil, pawl.StrategyNative, false, pawl.Sampling{}
 	a.Stop, a.Goal, a.Observer, a.Output = stop.ToolCalled(tool), nil, nil, nil
-	if by == Person {
-		a.Stop = stop.Any(a.Stop, stop.Failed(stop.ToolErrors(1)))
-	}
-	a.Source = called(agent.Source, tool, by)
+	a.Source = marked(agent.Source, tool)
 	return a, nil
 }
 
-// called adds the called tool to a source. A source that is not a JSON object is left
+// marked adds the called tool to a source. A source that is not a JSON object is left
 // alone: its program resumes such runs itself.
-func called(source, tool string, by Caller) string {
+func marked(source, tool string) string {
 	fields := map[string]json.RawMessage{}
 	if json.Unmarshal([]byte(source), &fields) != nil {
 		return source
 	}
-	fields[keys[by]], _ = json.Marshal(tool) // a string always marshals
+	fields[calledKey], _ = json.Marshal(tool) // a string always marshals
 	b, err := json.Marshal(fields)
 	if err != nil {
 		return source
@@ -71,30 +53,23 @@ func called(source, tool string, by Caller) string {
 	return string(b)
 }
 
-// CalledBy returns the tool that an agent with this source was made to call by [Calling],
-// and the caller. It reports false if the agent was not made by Calling.
-func CalledBy(source string) (tool string, by Caller, ok bool) {
+// Called returns the tool that an agent with this source was made to call by [Calling]. It
+// reports false if the agent was not made by Calling.
+func Called(source string) (tool string, ok bool) {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal([]byte(source), &fields) != nil {
-		return "", "", false
+		return "", false
 	}
-	for by, key := range keys {
-		if json.Unmarshal(fields[key], &tool) == nil && tool != "" {
-			return tool, by, true
-		}
-	}
-	return "", "", false
+	ok = json.Unmarshal(fields[calledKey], &tool) == nil && tool != ""
+	return tool, ok
 }
 
-// caller takes the place of the model and makes the one call.
-type caller struct {
-	tool string
-	by   Caller
-}
+// caller takes the place of the model and makes one call, of this tool.
+type caller string
 
 // Describe returns a model that costs nothing.
 func (c caller) Describe() pawl.ModelInfo {
-	return pawl.ModelInfo{Name: string(c.by), Price: &pawl.Price{}}
+	return pawl.ModelInfo{Name: "mcp-client", Price: &pawl.Price{}}
 }
 
 // Stream makes the call, and ends after the call was answered or refused.
@@ -118,7 +93,7 @@ func (c caller) reply(r pawl.Request) (pawl.Reply, error) {
 	}
 	for _, p := range r.Messages[0].Parts {
 		if text, ok := p.(pawl.Text); ok {
-			return pawl.Reply{Parts: []pawl.Part{pawl.Call{ID: "call", Tool: c.tool, Args: json.RawMessage(text.Text)}}, Usage: used}, nil
+			return pawl.Reply{Parts: []pawl.Part{pawl.Call{ID: "call", Tool: string(c), Args: json.RawMessage(text.Text)}}, Usage: used}, nil
 		}
 	}
 	return pawl.Reply{}, errors.New("the run has no input; the input must be the arguments of the call")

@@ -18,8 +18,7 @@ type Decision struct {
 	Seq       uint64    `json:"seq"`
 	Time      time.Time `json:"time"`
 	Iteration int       `json:"iteration"`
-	// What is call (a person made the one call of the run), fork, edit, approve, deny, answer, submit, settle, cancel,
-	// extend or note.
+	// What is fork, approve, deny, answer, submit, settle, cancel, extend or note.
 	What string `json:"what"`
 	By   string `json:"by"` // empty: the log does not say
 	Call string `json:"call,omitempty"`
@@ -34,19 +33,15 @@ type Decision struct {
 // shares with another run are left out.
 func Decisions(ctx context.Context, j pawl.Journal, h pawl.Head) (all []Decision, err error) {
 	s := new(pawl.State)
-	edited := ""
 	for e, err := range Entries(ctx, j, h.Run) {
 		if err != nil {
 			return nil, err
 		}
 		s.Fold(e)
-		if f, ok := e.Event.(pawl.RunForked); ok {
-			all, edited = nil, ""
-			if f.Edited {
-				edited = cmp.Or(f.By, "?")
-			}
+		if _, forked := e.Event.(pawl.RunForked); forked {
+			all = nil
 		}
-		d, ok := decided(e.Event, edited)
+		d, ok := decided(e.Event)
 		if !ok {
 			continue
 		}
@@ -60,30 +55,15 @@ func Decisions(ctx context.Context, j pawl.Journal, h pawl.Head) (all []Decision
 			d.CostUSD = new(pawl.Decimal(cost))
 		}
 		all = append(all, d)
-		if d.What == "edit" {
-			edited = ""
-		}
 	}
 	return all, nil
 }
 
-// decided is the decision in an event. edited is who wrote the entry, if it is the edit of a
-// fork.
-func decided(event pawl.Event, edited string) (d Decision, ok bool) {
+// decided is the decision in an event.
+func decided(event pawl.Event) (d Decision, ok bool) {
 	switch e := event.(type) {
-	case pawl.RunStarted:
-		tool, by, called := CalledBy(e.Declaration.Source)
-		if !called || by != Person {
-			return d, false
-		}
-		d = Decision{What: "call", By: e.Labels[CallerLabel], Tool: tool, Text: e.Input}
 	case pawl.RunForked:
 		d = Decision{What: "fork", By: e.By, Text: e.Input}
-	case pawl.ModelReplied:
-		if edited == "" {
-			return d, false
-		}
-		d = Decision{What: "edit", By: edited, Text: e.Reply.Text()}
 	case pawl.ApprovalDecided:
 		d = Decision{What: "deny", By: e.By, Call: e.Call, Text: e.Reason}
 		if e.Approved {
@@ -100,18 +80,15 @@ func decided(event pawl.Event, edited string) (d Decision, ok bool) {
 	case pawl.ClientToolReturned:
 		d = Decision{What: "submit", By: e.By, Call: e.Call, Text: string(e.Result)}
 	case pawl.ToolSettled:
-		if edited == "" && (e.By == "reconcile" || strings.HasPrefix(e.By, "run ")) {
-			return d, false // a tool knew how it ended, or another run had it
+		if e.By == "reconcile" {
+			return d, false // a tool knew how it ended
 		}
 		d = Decision{What: "settle", By: e.By, Call: e.Call, Text: cmp.Or(e.Error, string(e.Result))}
-		switch {
-		case edited != "":
-			d.What = "edit"
-		case !e.Happened:
+		if !e.Happened {
 			d.Text = "it did not happen"
 		}
 	case pawl.CancelRequested:
-		d = Decision{What: "cancel", By: e.By, Text: e.Reason}
+		d = Decision{What: "cancel", By: e.By, Call: e.Call, Text: e.Reason}
 	case pawl.RunExtended:
 		d = Decision{What: "extend", By: e.By, Text: e.Limits.String()}
 		if e.Stop != "" {

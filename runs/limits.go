@@ -40,7 +40,7 @@ func (l *Limits) Say(name, value string, relative bool) error {
 		value, to = plain, &l.Added
 	}
 	err := errors.New("the limit is unknown")
-	*to = to.Combine(pawl.Limits{}, func(known string, v, _ float64) float64 {
+	*to = meter.Combine(*to, pawl.Limits{}, func(known string, v, _ float64) float64 {
 		if known == name {
 			v, err = number(name, value)
 		}
@@ -89,7 +89,7 @@ func number(name, text string) (v float64, err error) {
 func (l Limits) Over(now pawl.Limits, price *pawl.Price, lower func(pawl.Limits) pawl.Limits) (pawl.Limits, error) {
 	now.Handoffs = cmp.Or(now.Handoffs, team.DefaultHandoffs)
 	much := false
-	next := l.Set.Merge(now.Combine(l.Added, func(_ string, now, added float64) float64 {
+	next := l.Set.Merge(meter.Combine(now, l.Added, func(_ string, now, added float64) float64 {
 		much = much || added > 0 && now+added > mostOfAll
 		if added == 0 || much {
 			return 0
@@ -108,7 +108,7 @@ func (l Limits) Over(now pawl.Limits, price *pawl.Price, lower func(pawl.Limits)
 		return next, errors.New("cost: the run's model has no price, so a limit in dollars cannot be enforced; give the model a price")
 	case lower != nil:
 		wanted := now.Merge(next)
-		next = next.Merge(wanted.Combine(lower(wanted), func(_ string, wanted, held float64) float64 {
+		next = next.Merge(meter.Combine(wanted, lower(wanted), func(_ string, wanted, held float64) float64 {
 			if held == wanted {
 				return 0
 			}

@@ -49,14 +49,8 @@ func List(ctx context.Context, j pawl.Journal, f Filter) iter.Seq2[pawl.Head, er
 			yield(pawl.Head{}, err)
 			return
 		}
-		n, most := 0, f.Query.Max
-		f.Query.Max, f.Query.Status = 0, 0
-		passed := from == ""
-		q := pawl.Query{} // where the list begins need not be what it selects any more
-		if passed {
-			q = f.Query
-			q.Status = f.kept()
-		}
+		n, q := 0, f.Query
+		q.Max, q.Status, q.Before = 0, f.kept(), from
 		list := j.List
 		if f.Search != "" {
 			s, ok := j.(Searcher)
@@ -78,9 +72,6 @@ func List(ctx context.Context, j pawl.Journal, f Filter) iter.Seq2[pawl.Head, er
 			}
 			switch {
 			case err != nil:
-			case !passed:
-				passed = h.Run == from
-				continue
 			case !f.selects(h):
 				continue
 			default:
@@ -93,12 +84,9 @@ func List(ctx context.Context, j pawl.Journal, f Filter) iter.Seq2[pawl.Head, er
 			if f.Status != 0 && h.Status != f.Status || f.Waiting && !h.Status.Waiting() {
 				continue
 			}
-			if n++; !yield(h, nil) || n == most {
+			if n++; !yield(h, nil) || n == f.Query.Max {
 				return
 			}
-		}
-		if !passed {
-			yield(pawl.Head{}, ErrGone)
 		}
 	}
 }
@@ -115,7 +103,7 @@ func whole(ctx context.Context, list func(context.Context, pawl.Query) iter.Seq2
 		if q.Thread == "" {
 			return
 		}
-		for h, err := range list(ctx, pawl.Query{Run: q.Thread}) {
+		for h, err := range list(ctx, pawl.Query{Run: q.Thread, Before: q.Before}) {
 			if (err != nil || h.Run == q.Thread && h.Thread == "") && !yield(h, err) {
 				return
 			}
@@ -133,17 +121,14 @@ func (f *Filter) begins(ctx context.Context, j pawl.Journal, h pawl.Head) (bool,
 }
 
 // from is the run that the list begins behind; empty: it begins with the newest.
-func (f *Filter) from(ctx context.Context, j pawl.Journal) (string, error) {
+func (f *Filter) from(ctx context.Context, j pawl.Journal) (_ string, gone error) {
 	for _, run := range slices.Backward(f.After) {
-		_, err := Head(ctx, j, run)
-		if err == nil || !errors.Is(err, pawl.ErrUnknownRun) {
+		if _, err := Head(ctx, j, run); !errors.Is(err, pawl.ErrUnknownRun) {
 			return run, err
 		}
+		gone = ErrGone
 	}
-	if len(f.After) > 0 {
-		return "", ErrGone
-	}
-	return "", nil
+	return "", gone
 }
 
 // kept is the status that a journal keeps of runs that stand where they are

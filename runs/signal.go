@@ -18,11 +18,12 @@ type Sender interface { //nolint:interfacebloat // one method for each signal
 	Answer(ctx context.Context, run, call, by, text string) error
 	Submit(ctx context.Context, run, call, by string, result json.RawMessage) error
 	Resolve(ctx context.Context, run, call, by string, r engine.Resolution) error
+	CancelCall(ctx context.Context, run, call, by, reason string) error
 }
 
 // A Signal is the decision of a user about a call that waits.
 type Signal struct {
-	kind string // of what the call waits for
+	kind string // of what the call waits for; empty: any call
 	send func(ctx context.Context, to Sender, run, call string) error
 }
 
@@ -57,6 +58,13 @@ func Resolution(by string, r engine.Resolution) Signal {
 	return Signal{"doubt", func(ctx context.Context, to Sender, run, call string) error { return to.Resolve(ctx, run, call, by, r) }}
 }
 
+// Cancellation ends a call.
+func Cancellation(by, reason string) Signal {
+	return Signal{"", func(ctx context.Context, to Sender, run, call string) error {
+		return to.CancelCall(ctx, run, call, by, reason)
+	}}
+}
+
 // An Addressee is a run to which signals are sent, for its own calls and for those of its
 // children.
 type Addressee struct {
@@ -81,17 +89,17 @@ func Address(ctx context.Context, j pawl.Journal, run string, sender func(*pawl.
 	return &Addressee{State: s, Pending: pending, journal: j, to: sender(s)}, err
 }
 
-// Find returns what waits under a call's id: the run's own call, or else that of the only child
-// that has one. If nothing waits, the result has an empty Kind, and its Run is the run. If
+// Find returns what waits under a call's id, or for a signal of that name: the run's own call, or else
+// that of the only child that has one. If nothing waits, the result has an empty Kind, and its Run is the run. If
 // several children have such a call, the error is an [*AmbiguousError].
 func (a *Addressee) Find(kind, call string) (pawl.Pending, error) {
 	run := a.State.Run()
 	var found []pawl.Pending
 	for _, p := range Waiting(a.Pending, kind) {
-		if p.Call == call && p.Run == run {
+		switch named := p.Call == call || p.Awaits == call && call != ""; {
+		case named && p.Run == run:
 			return p, nil
-		}
-		if p.Call == call {
+		case named:
 			found = append(found, p)
 		}
 	}
@@ -118,7 +126,7 @@ func (a *Addressee) Signal(ctx context.Context, call string, s Signal) error {
 func (a *Addressee) Send(ctx context.Context, p pawl.Pending, s Signal) error {
 	c, _ := a.State.Call(p.Call)
 	switch {
-	case p.ExpiresAt != nil && time.Now().After(*p.ExpiresAt):
+	case s.kind != "" && p.ExpiresAt != nil && time.Now().After(*p.ExpiresAt):
 		return &ConflictError{fmt.Sprintf("the request for %s of run %s expired at %s; resuming the run asks again", p.Call, p.Run, p.ExpiresAt.UTC().Format(time.RFC3339)), true}
 	case s.kind == "doubt" && p.Run == a.State.Run() && (c.Phase == pawl.PhaseStarted || c.Phase == pawl.PhaseLost):
 		return &RefusedError{fmt.Errorf("call %s of run %s is not in doubt yet; resume the run first", p.Call, p.Run)}
@@ -135,11 +143,11 @@ func (a *Addressee) Send(ctx context.Context, p pawl.Pending, s Signal) error {
 }
 
 // Waiting selects what a run and its children wait for by kind: approval, input,
-// client_tool or doubt.
+// client_tool or doubt; empty: any.
 func Waiting(pending []pawl.Pending, kind string) []pawl.Pending {
 	var list []pawl.Pending
 	for _, p := range pending {
-		if p.Kind == kind {
+		if p.Kind == kind || kind == "" {
 			list = append(list, p)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"slices"
 	"time"
 
 	"github.com/pawl-run/pawl"
@@ -91,7 +92,7 @@ func report(ctx context.Context, j pawl.Journal, h pawl.Head, place explain.Plac
 		return explain.Report{}, err
 	}
 	o.Continued = next
-	if h.Status.Waiting() {
+	if h.Status.Waiting() || h.Status == pawl.StatusPaused {
 		s, err := engine.Load(ctx, j, h.Run)
 		if err == nil {
 			o.Waits, err = waits(ctx, j, s)
@@ -101,9 +102,9 @@ func report(ctx context.Context, j pawl.Journal, h pawl.Head, place explain.Plac
 		}
 	}
 	r, err := explain.Of(Entries(ctx, j, h.Run), o)
-	for _, p := range o.Waits {
+	for _, p := range Redacted(o.Waits) {
 		if p.Run != h.Run {
-			r.Pending = append(r.Pending, redacted(p))
+			r.Pending = append(r.Pending, p)
 		}
 	}
 	if err == nil {
@@ -124,7 +125,7 @@ func waits(ctx context.Context, j pawl.Journal, s *pawl.State) ([]pawl.Pending, 
 	}
 	list, err := engine.Pending(ctx, j, s)
 	if err == nil {
-		err = engine.MarkAnswered(ctx, j, list)
+		err = engine.MarkAnswered(ctx, j, s, list)
 	}
 	for i := range list {
 		list[i].AnsweredBy = redact.Text(list[i].AnsweredBy)
@@ -132,10 +133,13 @@ func waits(ctx context.Context, j pawl.Journal, s *pawl.State) ([]pawl.Pending, 
 	return list, err
 }
 
-// redacted is something that a run waits for, as it may be shown.
-func redacted(p pawl.Pending) pawl.Pending {
-	p.Args, p.Reason, p.Token = redact.JSON(p.Args), redact.Text(p.Reason), ""
-	return p
+// Redacted returns what runs wait for as it may be shown.
+func Redacted(pending []pawl.Pending) []pawl.Pending {
+	shown := slices.Clone(pending)
+	for i, p := range shown {
+		shown[i].Args, shown[i].Reason, shown[i].Token = redact.JSON(p.Args), redact.Text(p.Reason), ""
+	}
+	return shown
 }
 
 // LastReport returns the Report of a run as of its last end or pause. A caller that waited for

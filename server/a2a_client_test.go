@@ -77,7 +77,7 @@ func (c *caller) heard(r pawl.Result) string {
 }
 
 // An agent here calls one there, and each is a run of Pawl.
-func TestA2ABothSides(t *testing.T) {
+func TestA2ABothSides(t *testing.T) { // Promises: L17.
 	w := newA2AWorld(t, nil)
 	at := func(agent string) string { return w.web.URL + "/a2a/agents/" + agent }
 

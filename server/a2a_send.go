@@ -26,8 +26,8 @@ func (s *Server) a2aSend(x *exchange, agent string, in *a2a.Send) (any, error) {
 	}
 	o := in.Configuration
 	if !o.ReturnImmediately {
-		err := s.a2aFollow(x, run, nil, a2aWatch{snapshot: after, until: func(state a2a.State, seq uint64) bool {
-			return state.Terminal() || state.Interrupted() && seq > after
+		err := s.a2aFollow(x, run, nil, a2aWatch{snapshot: after, until: func(s *pawl.State, seq uint64) bool {
+			return stateOf(s.Status()).Terminal() || suspended(s) && seq > after
 		}})
 		if err != nil && x.Context().Err() != nil {
 			return nil, err

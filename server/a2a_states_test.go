@@ -14,6 +14,7 @@ import (
 	"github.com/pawl-run/pawl/a2a"
 	"github.com/pawl-run/pawl/model/script"
 	"github.com/pawl-run/pawl/team"
+	"github.com/pawl-run/pawl/tool"
 )
 
 // describe is a task in short: its state, the message of it, and its artifacts.
@@ -36,6 +37,7 @@ func describe(t *a2a.Task) string {
 func TestA2AStates(t *testing.T) {
 	w := newA2AWorld(t, nil)
 	w.agents["typed"] = pawl.Agent{Name: "typed", Model: script.Replies(pawl.Say(`{"n": 1}`)), Output: json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer"}}}`)}
+	w.agents["sleeper"] = pawl.Agent{Name: "sleeper", Model: script.Replies(pawl.Do(pawl.Call{Tool: "wait", Args: []byte(`{"for":"2h"}`)})), Tools: []pawl.Tool{tool.Wait(nil)}}
 	w.agents["thinker"] = pawl.Agent{Name: "thinker", Tools: w.agents["holder"].Tools, Model: script.Replies(
 		pawl.Reply{Parts: []pawl.Part{pawl.Text{Text: "I hold on."}, pawl.Call{Tool: "hold", Args: json.RawMessage(`{}`)}}}, pawl.Say("held"))}
 	close(w.release)
@@ -45,7 +47,7 @@ func TestA2AStates(t *testing.T) {
 	}
 	for agent, want := range map[string]string{
 		"calm": "COMPLETED = hello", "typed": `COMPLETED = {"n":1}`, "asker": "INPUT_REQUIRED: which?", "payer": "AUTH_REQUIRED: A person must approve a call of pay.", "boss": "AUTH_REQUIRED: A person must approve a call of pay.",
-		"picker": "INPUT_REQUIRED: Run the tool pick", "looper": "FAILED: The run ended as exhausted",
+		"picker": "INPUT_REQUIRED: Run the tool pick", "looper": "FAILED: The run ended as exhausted", "sleeper": "WORKING: The task is paused",
 	} {
 		if got := describe(send(agent)); !strings.HasPrefix(got, want) {
 			t.Errorf("%s: %s, want %s", agent, got, want)

@@ -13,7 +13,7 @@ import (
 type a2aWatch struct {
 	run      string // the leg that the snapshot is of; empty: the first
 	snapshot uint64 // the first event is the task as of this entry
-	until    func(state a2a.State, seq uint64) bool
+	until    func(s *pawl.State, seq uint64) bool
 }
 
 // a2aStream is SendStreamingMessage. The stream ends when the task has ended or asks the
@@ -23,7 +23,8 @@ func (s *Server) a2aStream(x *exchange, agent string, in *a2a.Send) (any, error)
 	if err != nil {
 		return nil, err
 	}
-	w := a2aWatch{snapshot: max(after, 1), until: func(state a2a.State, seq uint64) bool {
+	w := a2aWatch{snapshot: max(after, 1), until: func(s *pawl.State, seq uint64) bool {
+		state := stateOf(s.Status())
 		return state.Terminal() || state == a2a.InputRequired && seq > after
 	}}
 	if after > 0 {
@@ -45,7 +46,7 @@ func (s *Server) a2aSubscribe(x *exchange, agent string, in *a2a.ID) (any, error
 	if stateOf(t.state.Status()).Terminal() {
 		return nil, &a2a.Error{Kind: a2a.UnsupportedOperation, Message: "the task has ended; get it instead", Facts: map[string]string{"taskId": in.ID}}
 	}
-	return nil, s.a2aTell(x, t.id, a2aWatch{run: t.state.Run(), snapshot: t.state.Seq(), until: func(state a2a.State, _ uint64) bool { return state.Terminal() }}, nil)
+	return nil, s.a2aTell(x, t.id, a2aWatch{run: t.state.Run(), snapshot: t.state.Seq(), until: func(s *pawl.State, _ uint64) bool { return stateOf(s.Status()).Terminal() }}, nil)
 }
 
 // a2aTell streams a task to a client.
@@ -99,7 +100,7 @@ func (s *Server) a2aFollow(x *exchange, run string, out *a2aOut, w a2aWatch) err
 			}
 			news := t.add(e, x.key)
 			if _, handed := t.next(); !handed {
-				over = w.until(stateOf(t.state.Status()), f.seq) && (run != w.run || f.seq >= w.snapshot)
+				over = w.until(t.state, f.seq) && (run != w.run || f.seq >= w.snapshot)
 			}
 			switch {
 			case out == nil:

@@ -146,7 +146,7 @@ func (t *a2aTask) status(ctx context.Context, s *Server) (a2a.Status, json.RawMe
 		if err != nil && !errors.Is(err, pawl.ErrUnknownRun) { // the log of a child does not exist
 			return out, nil, err
 		}
-		facts.Pending = redactedPending(pending)
+		facts.Pending = runs.Redacted(pending)
 		var asks []string
 		for _, p := range facts.Pending {
 			asks = append(asks, pendingText(p))

@@ -60,7 +60,7 @@ var requirements = []struct {
 }
 
 // TestA2A holds the server to the protocol.
-func TestA2A(t *testing.T) {
+func TestA2A(t *testing.T) { // Promises: N13.
 	for _, r := range requirements {
 		name, _, _ := strings.Cut(r.id, " ")
 		t.Run(r.section+" "+name, func(t *testing.T) { r.test(newA2AWorld(t, nil)) })

@@ -7,6 +7,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/runs"
 )
 
 // followed streams a run as AG-UI events.
@@ -23,14 +24,15 @@ func (s *Server) followed(x *exchange) (any, error) {
 }
 
 // agui sends a run as AG-UI events from its beginning until it has ended or waits; it
-// waits for a run that a shutdown paused. Events up to the entry after are left out.
+// waits for a run that a shutdown paused. Events up to the entry after are left out. The
+// run that it hands over to follows as the next run of the stream.
 func (s *Server) agui(x *exchange, a *aguiRun, run string, after uint64) error {
 	if _, err := s.watchable(x.Request.Context(), run); err != nil {
 		return err
 	}
 	out := newStream(x.ResponseWriter)
 	defer out.close()
-	_ = s.aguiEvents(x.Request.Context(), a, run, after, out, func(events []aguiEvent) error {
+	say := func(events []aguiEvent) error {
 		for _, e := range events {
 			line, err := json.Marshal(e)
 			if err == nil {
@@ -41,8 +43,13 @@ func (s *Server) agui(x *exchange, a *aguiRun, run string, after uint64) error {
 			}
 		}
 		return nil
-	})
-	return nil
+	}
+	err := s.aguiEvents(x.Request.Context(), a, run, after, out, say)
+	for err == nil && a.next != "" {
+		run, a = a.next, &aguiRun{}
+		err = s.aguiEvents(x.Request.Context(), a, run, 0, out, say)
+	}
+	return nil // the client is told what it has not lost
 }
 
 // aguiEvents gives say the events of a run after an entry, until the run has ended or waits, and
@@ -73,20 +80,22 @@ func (s *Server) aguiEvents(ctx context.Context, a *aguiRun, run string, after u
 	})
 }
 
+// suspended reports whether a run waits for somebody, or for a time.
+func suspended(s *pawl.State) bool {
+	return s.Status().Waiting() || s.Status() == pawl.StatusPaused && !s.WakeAt().IsZero()
+}
+
 // rests ends the stream of a run that has ended or waits.
 func (s *Server) rests(ctx context.Context, a *aguiRun, ended, hidden bool, say func([]aguiEvent) error) (bool, error) {
-	if !ended && !a.state.Status().Waiting() {
+	if !ended && !suspended(&a.state) {
 		return false, nil
 	}
-	pending, err := engine.Pending(ctx, s.journal, &a.state)
-	if err != nil {
-		pending = nil // the log of a child does not exist
-	}
+	pending, _ := engine.Pending(ctx, s.journal, &a.state) // the log of a child may be gone
 	var events []aguiEvent
 	if hidden {
 		events = a.reopened()
 	}
-	return true, say(append(events, a.end(redactedPending(pending))...))
+	return true, say(append(events, a.end(runs.Redacted(pending))...))
 }
 
 // reopened begins the stream for a client that already has its beginning.
@@ -103,12 +112,4 @@ func (a *aguiRun) reopened() []aguiEvent {
 	}
 	a.put(aguiEvent{Type: "STATE_SNAPSHOT", Snapshot: snapshot(&a.state)})
 	return a.events
-}
-
-// redactedPending is pending without secrets.
-func redactedPending(pending []pawl.Pending) []pawl.Pending {
-	for i := range pending {
-		pending[i].Args, pending[i].Token = redacted(pending[i].Args), ""
-	}
-	return pending
 }

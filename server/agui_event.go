@@ -24,7 +24,8 @@ type aguiEvent struct {
 	ToolCallID  string       `json:"toolCallId,omitempty"`
 	ToolName    string       `json:"toolCallName,omitempty"`
 	ParentID    string       `json:"parentMessageId,omitempty"`
-	Content     *string      `json:"content,omitempty"`
+	Content     any          `json:"content,omitempty"` // the text of a result, or an activity
+	Activity    string       `json:"activityType,omitempty"`
 	Snapshot    *aguiState   `json:"snapshot,omitempty"`
 	Messages    []aguiSaid   `json:"messages,omitempty"`
 	Name        string       `json:"name,omitempty"`

@@ -263,7 +263,8 @@ func collect(said []aguiSaid, events []aguiEvent) []aguiSaid {
 			}
 		case "TOOL_CALL_RESULT":
 			m := message(e.MessageID, "tool")
-			m.Call, m.Content = e.ToolCallID, strings.TrimSpace(*e.Content)
+			text, _ := e.Content.(string)
+			m.Call, m.Content = e.ToolCallID, strings.TrimSpace(text)
 		}
 	}
 	return said

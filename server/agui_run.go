@@ -25,6 +25,7 @@ type aguiRun struct {
 	thought aguiMessage
 	open    []string // calls shown without a result
 	shown   map[string]bool
+	next    string // the run that this one handed over to; empty: it did not
 
 	asked   bool       // the client has the input
 	earlier []aguiSaid // the messages of the thread for a client that has none; nil: it has them
@@ -41,7 +42,11 @@ type aguiMessage struct {
 func (a *aguiRun) add(e pawl.Entry, line []byte) []aguiEvent {
 	a.events = nil
 	a.at = e.Time.UnixMilli()
-	if d, ok := e.Event.(pawl.ModelDelta); ok {
+	switch d := e.Event.(type) {
+	case pawl.ToolProgressed:
+		a.progressed(d)
+		return a.events
+	case pawl.ModelDelta:
 		if e.At == a.call && a.call != 0 {
 			a.think(d.Thinking)
 			a.say(d.Text)
@@ -238,6 +243,15 @@ func (a *aguiRun) offer(c pawl.Call, message string) {
 	a.put(aguiEvent{Type: "TOOL_CALL_END", ToolCallID: id})
 }
 
+// progressed shows how far a call is, as one activity for each call.
+func (a *aguiRun) progressed(d pawl.ToolProgressed) {
+	id := aguiID(a.state.Run(), d.Call)
+	a.put(aguiEvent{
+		Type: "ACTIVITY_SNAPSHOT", MessageID: id + "-progress", Activity: "tool_progress",
+		Content: map[string]any{"toolCallId": id, "toolCallName": d.Tool, "fraction": d.Fraction, "text": d.Text},
+	})
+}
+
 // results shows the results of calls.
 func (a *aguiRun) results(seq uint64) {
 	left := a.open[:0]
@@ -253,7 +267,7 @@ func (a *aguiRun) results(seq uint64) {
 		}
 		a.put(aguiEvent{
 			Type: "TOOL_CALL_RESULT", MessageID: aguiID(a.state.Run(), fmt.Sprintf("%d-%s", seq, id)),
-			ToolCallID: aguiID(a.state.Run(), id), Content: &content, Role: "tool",
+			ToolCallID: aguiID(a.state.Run(), id), Content: content, Role: "tool",
 		})
 	}
 	a.open = left
@@ -285,11 +299,12 @@ func (a *aguiRun) end(pending []pawl.Pending) []aguiEvent {
 		"status": r.Status, "answer": r.Answer, "output": r.Output, "reason": r.Reason, "resumable": r.Resumable,
 	}
 	if _, handed := team.HandedIn(r); handed {
-		result["next_leg"] = engine.NextLeg(a.state.Head().Thread, r.Run)
+		a.next = engine.NextLeg(a.state.Head().Thread, r.Run)
+		result["next_leg"] = a.next
 	}
 	last := aguiEvent{Type: "RUN_FINISHED", ThreadID: cmp.Or(a.state.Head().Thread, a.state.Run()), RunID: a.state.Run(), Result: result}
 	switch {
-	case r.Status.Waiting():
+	case suspended(&a.state):
 		last.Outcome = &aguiOutcome{Type: "interrupt"}
 		for _, p := range pending {
 			last.Outcome.Interrupts = append(last.Outcome.Interrupts, interruptOf(p))

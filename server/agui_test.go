@@ -119,9 +119,11 @@ func TestAguiPieces(t *testing.T) {
 	var events []aguiEvent
 	add := func(event pawl.Event) {
 		e := pawl.Entry{Run: run, At: seq, Time: time.Unix(1, 0).UTC(), Iteration: 1, Event: event}
-		if _, live := event.(pawl.ModelDelta); live {
+		switch event.(type) {
+		case pawl.ModelDelta:
 			e.At = a.call
-		} else {
+		case pawl.ToolProgressed:
+		default:
 			seq++
 			e.Seq = seq
 		}
@@ -153,6 +155,11 @@ func TestAguiPieces(t *testing.T) {
 	add(pawl.ModelCalled{Purpose: "judge", Attempt: 1})
 	add(pawl.ModelDelta{Text: "not for you"})
 	add(pawl.ModelReplied{Purpose: "judge", Reply: pawl.Reply{Parts: []pawl.Part{pawl.Text{Text: "not for you"}}, Stop: pawl.StopEnd}})
+	told, _ := new(redactor).piece(pawl.Entry{Event: pawl.ToolProgressed{Call: "c_1", Tool: "count", Fraction: 0.4, Text: "key sk-ant-api03-" + strings.Repeat("x", 80)}})
+	add(told.Event)
+	if got, _ := json.Marshal(events[len(events)-1]); !strings.Contains(string(got), `"messageId":"r:c_1-progress","content":{"fraction":0.4,"text":"key [`) || strings.Contains(string(got), "sk-ant") {
+		t.Errorf("an activity is %s", got)
+	}
 	add(pawl.RunStopped{Status: pawl.StatusSuccess})
 	events = append(events, a.end(nil)...)
 	must(t, sound(events))
@@ -300,7 +307,7 @@ func TestAguiClient(t *testing.T) {
 
 // TestAguiPost has the protocol's own client start a run, approve its call, and open the thread
 // in another browser.
-func TestAguiPost(t *testing.T) {
+func TestAguiPost(t *testing.T) { // Promises: N13.
 	j, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "j.db"), nil)
 	must(t, err)
 	t.Cleanup(func() { _ = j.Close() })

@@ -132,9 +132,6 @@ func (s *Server) identify(x *exchange) error {
 		x.ResponseWriter.Header().Set("WWW-Authenticate", `Bearer realm="pawl", error="invalid_token"`)
 		return refusal(http.StatusUnauthorized, "unknown token")
 	}
-	if x.key.Scopes != nil {
-		x.ResponseWriter.Header().Set(client.ScopesHeader, scopeList(x.key.Scopes))
-	}
 	return nil
 }
 

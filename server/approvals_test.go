@@ -43,7 +43,7 @@ func decide(l client.Link, approve bool, reason string) string {
 
 // The holder of a link sees the request and decides once; the same decision again
 // changes nothing, and another decision is refused.
-func TestLink(t *testing.T) {
+func TestLink(t *testing.T) { // Promises: T9.
 	w := serve(t, nil)
 	l := linkOf(w.begin(admin, "payer"))
 	r := w.look(l)

@@ -22,10 +22,7 @@ func (x *exchange) by(said string) string {
 func signalOf(x *exchange) (signal runs.Signal, err error) {
 	switch in := x.body.(type) {
 	case *client.Approve:
-		if in.Scope != "" && in.Scope != "call" && in.Scope != "run" {
-			err = invalid(fmt.Sprintf("scope is %q; write call, or run for all calls of the run with equal arguments", in.Scope))
-		}
-		return runs.Approval(x.by(in.By), &engine.ApproveOptions{ForRun: in.Scope == "run", Free: in.Free, Times: in.Times, Args: in.Args, Token: in.Token}), err
+		return runs.Approval(x.by(in.By), &engine.ApproveOptions{Reach: in.Reach, Args: in.Args, Token: in.Token}), nil
 	case *client.Deny:
 		return runs.Denial(x.by(in.By), in.Reason, &engine.DenyOptions{Token: in.Token}), nil
 	case *client.Answer:
@@ -33,6 +30,8 @@ func signalOf(x *exchange) (signal runs.Signal, err error) {
 			err = invalid("text is missing; send the answer")
 		}
 		return runs.Answer(x.by(in.By), in.Text), err
+	case *client.CancelCall:
+		return runs.Cancellation(x.by(in.By), in.Reason), nil
 	case *client.Submit:
 		if in.Result == nil {
 			err = invalid("result is missing; send any JSON value")

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -13,10 +14,11 @@ import (
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/model/script"
 	"github.com/pawl-run/pawl/server"
+	"github.com/pawl-run/pawl/server/client"
 )
 
 // A decision is recorded once, goes on with the run, and another one is told of it.
-func TestDecide(t *testing.T) {
+func TestDecide(t *testing.T) { // Promises: D5.
 	w := serve(t, nil)
 	run := w.begin(admin, "payer")
 	if len(run.Pending) != 1 || run.Pending[0].Token == "" {
@@ -47,7 +49,44 @@ func TestDecide(t *testing.T) {
 		t.Error("the same again is not the same")
 	}
 	w.refused(admin, "POST", at+"/calls/c_1/deny", `{}`, 409, "already given by eve")
-	if log := string(w.ask(admin, "GET", at+"/events", "", 200)); !strings.Contains(log, `"by":"eve","free":["eur"],"times":3`) || !strings.Contains(log, `"scope":"run"`) || !strings.Contains(log, `"paid 7"`) {
+	if log := string(w.ask(admin, "GET", at+"/events", "", 200)); !strings.Contains(log, `"free":["eur"],"times":3`) || !strings.Contains(log, `"by":"eve"`) || !strings.Contains(log, `"scope":"run"`) || !strings.Contains(log, `"paid 7"`) {
+		t.Error(log)
+	}
+
+	permissions := func(method, path string) (all client.Permissions) {
+		must(t, json.Unmarshal(w.ask(admin, method, path, "", 200), &all))
+		return all
+	}
+	all := permissions("GET", "/v1/approvals").Permissions
+	if len(all) != 1 || all[0].By != "eve" || all[0].Run != run.Run {
+		t.Fatalf("%+v", all)
+	}
+	w.refused(reader, "DELETE", "/v1/approvals/"+all[0].ID, "", 403, "scope")
+	w.refused(admin, "DELETE", "/v1/approvals/p_1", "", 404, "there is no permission p_1")
+	if left := permissions("DELETE", "/v1/approvals/"+all[0].ID+"?by=bob"); len(left.Permissions) != 0 {
+		t.Errorf("%+v", left)
+	}
+	if all := permissions("GET", "/v1/approvals?all=true").Permissions; len(all) != 1 || all[0].RevokedBy != "bob" {
+		t.Errorf("%+v", all)
+	}
+}
+
+// One call of a run is cancelled by who may cancel runs, and the run goes on.
+func TestCancelCall(t *testing.T) {
+	w := serve(t, nil)
+	run := w.result(admin, "POST", "/v1/runs", `{"agent":"holder","input":"go"}`, 201).Run
+	for !strings.Contains(string(w.ask(admin, "GET", "/v1/runs/"+run+"/events", "", 200)), "tool.started") {
+		time.Sleep(5 * time.Millisecond)
+	}
+	at := "/v1/runs/" + run + "/calls/c_1/cancel"
+	w.refused(reader, "POST", at, `{}`, 403, "scope")
+	w.refused(admin, "POST", "/v1/runs/"+run+"/calls/c_9/cancel", `{}`, 422, "no call c_9")
+	w.result(runner, "POST", at+"?wait=true", `{"reason":"too slow"}`, 200)
+	if r := w.until(run, pawl.StatusSuccess); r.Steps[0].Calls[0].Status != "cancelled" || r.Answer != "held" {
+		t.Errorf("%+v", r)
+	}
+	w.refused(admin, "POST", at, `{}`, 422, "is over")
+	if log := string(w.ask(admin, "GET", "/v1/runs/"+run+"/events", "", 200)); !strings.Contains(log, "it was cancelled by ron: too slow") {
 		t.Error(log)
 	}
 }
@@ -91,7 +130,7 @@ func TestDecidedBy(t *testing.T) {
 }
 
 // Questions are answered, results handed in, and the run goes on by itself.
-func TestAnswer(t *testing.T) {
+func TestAnswer(t *testing.T) { // Promises: D3.
 	w := serve(t, nil)
 	asker := w.begin(admin, "asker")
 	r := w.result(admin, "POST", "/v1/runs/"+asker.Run+"/calls/c_1/answer", `{"text":"the blue one"}`, 200)
@@ -176,7 +215,7 @@ func TestHeld(t *testing.T) {
 }
 
 // A run is cancelled where it is driven, and where it waits.
-func TestCancel(t *testing.T) {
+func TestCancel(t *testing.T) { // Promises: L12.
 	w := serve(t, nil)
 	run := w.result(admin, "POST", "/v1/runs", `{"agent":"holder","input":"x"}`, 201)
 	w.refused(admin, "POST", "/v1/runs/"+run.Run+"/resume", `{}`, 409, "is being driven")
@@ -211,7 +250,7 @@ func TestSay(t *testing.T) {
 }
 
 // A fork is a run of its own, visible to those who see the first.
-func TestFork(t *testing.T) {
+func TestFork(t *testing.T) { // Promises: N2.
 	w := serve(t, nil)
 	run := w.begin(acme, "payer")
 	at := "/v1/runs/" + run.Run + "/fork"
@@ -239,30 +278,16 @@ func TestFork(t *testing.T) {
 	}
 }
 
-// A fork with an edited entry or a changed prompt names who made it, needs the scope of a
-// person who decides, and says what cannot be edited.
-func TestForkEdited(t *testing.T) {
+// A fork with a changed agent needs the scope of a person who decides.
+func TestForkChanged(t *testing.T) {
 	w := serve(t, nil)
-	run := w.result(acme, "POST", "/v1/runs?wait=true", `{"agent":"looper","input":"look"}`, 201)
-	at := "/v1/runs/" + run.Run + "/fork"
-	w.refused(acme, "POST", at, `{"at":5,"edit":{}}`, 422, "a reply, a result or an error; set one of them")
-	w.refused(acme, "POST", at, `{"at":5,"edit":{"text":"no"}}`, 422, "edit it with a result or an error")
-	w.refused(acme, "POST", at, `{"at":4,"edit":{"result":1}}`, 422, "entry 4 is tool.started; only")
-	run2 := w.result(runner, "POST", "/v1/runs?wait=true", `{"agent":"looper","input":"look"}`, 201)
-	for _, body := range []string{`{"at":5,"edit":{"result":1}}`, `{"at":5,"prompt":"Look well."}`, `{"at":5,"model":"x/y"}`} {
-		w.refused(runner, "POST", "/v1/runs/"+run2.Run+"/fork", body, 403, `use a token with the scope "decide"`)
+	run := w.result(runner, "POST", "/v1/runs?wait=true", `{"agent":"looper","input":"look"}`, 201)
+	for _, body := range []string{`{"at":5,"prompt":"Look well."}`, `{"at":5,"model":"x/y"}`} {
+		w.refused(runner, "POST", "/v1/runs/"+run.Run+"/fork", body, 403, `use a token with the scope "decide"`)
 	}
-	log := func(run string) string { return string(w.ask(acme, "GET", "/v1/runs/"+run+"/events", "", 200)) }
-	fork := w.result(acme, "POST", at+"?wait=true", `{"at":5,"edit":{"result":{"sky":"blue"}},"by":"somebody"}`, 201)
-	if text := log(fork.Run); !strings.Contains(text, `"by":"ann","edited":true`) || !strings.Contains(text, `"happened":true,"result":{"sky":"blue"},"by":"ann"`) {
-		t.Error(text)
-	}
-	fork = w.result(acme, "POST", at+"?wait=true", `{"at":3,"edit":{"text":"It is blue."}}`, 201)
-	if fork.Answer != "It is blue." || fork.Status != pawl.StatusSuccess {
-		t.Errorf("%+v", fork)
-	}
-	fork = w.result(acme, "POST", at+"?wait=true", `{"at":1,"prompt":"Look well."}`, 201)
-	if text := log(fork.Run); !strings.Contains(text, `"prompt":"Look well."`) || strings.Contains(text, "edited") {
+	run = w.result(acme, "POST", "/v1/runs?wait=true", `{"agent":"looper","input":"look"}`, 201)
+	fork := w.result(acme, "POST", "/v1/runs/"+run.Run+"/fork?wait=true", `{"at":1,"prompt":"Look well.","by":"somebody"}`, 201)
+	if text := string(w.ask(acme, "GET", "/v1/runs/"+fork.Run+"/events", "", 200)); !strings.Contains(text, `"prompt":"Look well."`) || !strings.Contains(text, `"by":"ann"`) {
 		t.Error(text)
 	}
 }

@@ -92,7 +92,7 @@ func (s *Server) chatRun(x *exchange, agent string, talk conversation) (run stri
 		switch {
 		case err != nil:
 			return "", 0, err
-		case r.Status == pawl.StatusWaitingInput:
+		case r.Status == pawl.StatusWaitingInput, r.Status == pawl.StatusPaused && len(runs.Waiting(r.Pending, "input")) > 0:
 			return before.Run, before.Seq, s.chatAnswer(x, r, talk.last().text)
 		case !r.Status.Ended(), !talk.tells(s.chatText(x, r)) && chatFinish(r) != "": // its reply was not sent
 			return before.Run, before.Seq, nil

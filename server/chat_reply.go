@@ -10,6 +10,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/explain"
+	"github.com/pawl-run/pawl/internal/redact"
 	"github.com/pawl-run/pawl/internal/wire"
 	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/server/client"
@@ -152,7 +153,7 @@ func (c *chatReply) send(v any) error {
 // chatFinish is why a reply ends; empty: the run came to no reply.
 func chatFinish(r explain.Result) string {
 	switch {
-	case r.Status == pawl.StatusSuccess, r.Status.Waiting():
+	case r.Status == pawl.StatusSuccess, r.Status.Waiting(), r.Status == pawl.StatusPaused:
 		return "stop"
 	case r.Status == pawl.StatusExhausted:
 		return "length"
@@ -162,14 +163,14 @@ func chatFinish(r explain.Result) string {
 
 // chatText is the reply of a run: its answer, what it waits for, or why it stopped.
 func (s *Server) chatText(x *exchange, r explain.Result) string {
-	if !r.Status.Waiting() {
+	if r.Status.Ended() || len(r.Pending) == 0 {
 		return cmp.Or(r.Answer, string(r.Output), r.Reason.Detail, r.Reason.Leaf)
 	}
 	var texts []string
 	for _, p := range r.Pending {
 		text := pendingText(p)
 		if p.Kind == "approval" {
-			text = fmt.Sprintf("%s\n\n%s %s\n\nDecide it at %s/#/runs/%s, then send any message to go on.", text, p.Tool, redacted(p.Args), s.base(x.Request), url.PathEscape(p.Run))
+			text = fmt.Sprintf("%s\n\n%s %s\n\nDecide it at %s/#/runs/%s, then send any message to go on.", text, p.Tool, redact.JSON(p.Args), s.base(x.Request), url.PathEscape(p.Run))
 		}
 		texts = append(texts, text)
 	}

@@ -2,11 +2,15 @@ package server
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"slices"
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/approval"
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/internal/redact"
 	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/server/client"
 )
@@ -90,4 +94,57 @@ func (s *Server) decisions(x *exchange) (any, error) {
 // decided is what was decided about a run.
 func (s *Server) decided(ctx context.Context, h pawl.Head) ([]runs.Decision, error) {
 	return s.verdicts.of(h, func() ([]runs.Decision, error) { return runs.Decisions(ctx, s.journal, h) })
+}
+
+// permissionRoutes are the operations on standing permissions.
+func permissionRoutes() []route {
+	return []route{
+		{
+			method: http.MethodGet, path: "/v1/approvals", name: "permissions", summary: "List standing permissions", scope: Read,
+			query: []parameter{{"all", "true: also those that are revoked, used up or expired"}},
+			reply: client.Permissions{}, do: (*Server).permissions,
+		},
+		{
+			method: http.MethodDelete, path: "/v1/approvals/{permission}", name: "revoke", summary: "Revoke a standing permission", scope: Decide,
+			query: []parameter{{"by", "the name to record, if the token has none"}},
+			reply: client.Permissions{}, refuses: []int{404}, do: (*Server).revoke,
+		},
+	}
+}
+
+// permissions lists the permissions that a key may see: those for runs with its labels.
+func (s *Server) permissions(x *exchange) (any, error) {
+	return s.permissionsOf(x, x.URL.Query().Get("all") == "true")
+}
+
+func (s *Server) permissionsOf(x *exchange, all bool) (out client.Permissions, err error) {
+	out.Permissions = []approval.Permission{}
+	for p, err := range engine.Permissions(x.Context(), s.journal, all) {
+		if err != nil {
+			return out, err
+		}
+		if x.key.covers(p.Labels) {
+			p.Args = redact.JSON(p.Args)
+			out.Permissions = append(out.Permissions, p)
+		}
+	}
+	return out, nil
+}
+
+// revoke revokes a permission that the key may see, and lists those that are left.
+func (s *Server) revoke(x *exchange) (any, error) {
+	all, err := s.permissionsOf(x, true)
+	if err != nil {
+		return nil, err
+	}
+	id := x.PathValue("permission")
+	for _, p := range all.Permissions {
+		if p.ID == id {
+			if err := engine.Revoke(x.Context(), s.journal, id, x.by(x.URL.Query().Get("by"))); err != nil && !errors.Is(err, engine.ErrUnknownPermission) {
+				return nil, err
+			}
+			return s.permissionsOf(x, false)
+		}
+	}
+	return nil, refusal(http.StatusNotFound, "there is no permission "+id)
 }

@@ -16,7 +16,7 @@ import (
 const pollEvery = time.Second
 
 // mostAhead is how many frames are read ahead of what a client takes.
-const mostAhead = 64
+const mostAhead = 16
 
 var errClosed = errors.New("the server is closed")
 
@@ -41,8 +41,8 @@ func (s *Server) isClosing() bool {
 // and pieces of replies while the run is driven here. A frame without text follows the last entry
 // that there is for now.
 func (s *Server) follow(ctx context.Context, run string, after uint64, to chan<- frame) error {
-	changed := client.Changes(ctx, s.journal, run)
-	told := false // the client knows that there is no more for now
+	var changed <-chan struct{} // of a run that is not driven here
+	told := false               // the client knows that there is no more for now
 	stopped := false
 	send := func(f frame) error {
 		if f.seq > 0 {
@@ -87,6 +87,9 @@ func (s *Server) follow(ctx context.Context, run string, after uint64, to chan<-
 		}
 		if last {
 			return errClosed
+		}
+		if changed == nil {
+			changed = client.Changes(ctx, s.journal, run)
 		}
 		select {
 		case <-changed:

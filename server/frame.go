@@ -111,8 +111,13 @@ type redactor struct {
 	text, thinking redact.Flow
 }
 
-// piece returns what may be shown of a piece, if anything.
+// piece returns what may be shown of a piece, or of the progress of a call, if anything.
 func (v *redactor) piece(e pawl.Entry) (pawl.Entry, bool) {
+	if p, is := e.Event.(pawl.ToolProgressed); is {
+		p.Text = redact.Text(p.Text)
+		e.Event = p
+		return e, true
+	}
 	d, ok := e.Event.(pawl.ModelDelta)
 	if !ok {
 		return e, false

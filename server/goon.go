@@ -144,8 +144,8 @@ func (s *Server) fork(x *exchange) (any, error) {
 		return nil, invalid("at is missing: it is the seq of the last entry to share, from 1")
 	}
 	change := Change{Prompt: in.Prompt, Model: in.Model}
-	if (in.Edit != nil || change != (Change{})) && !x.key.allows(Decide) { // a person takes the place of the agent's author, its model or a tool
-		return nil, x.lacks(Decide, "a fork that changes or edits something")
+	if change != (Change{}) && !x.key.allows(Decide) { // a person takes the place of the agent's author
+		return nil, x.lacks(Decide, "a fork that changes the agent")
 	}
 	h, err := s.find(x)
 	if err != nil {
@@ -174,7 +174,7 @@ func (s *Server) fork(x *exchange) (any, error) {
 		return nil, err
 	}
 	o := &engine.ForkOptions{Input: in.Input, Labels: runs.Relabelled(state, in.Labels), AllowSpent: limits == (runs.Limits{}),
-		AllowChange: change != (Change{}), By: x.by(in.By), Edit: in.Edit.Of()}
+		AllowChange: change != (Change{}), By: x.by(in.By)}
 	if o.Limits, err = w.Raise(state.Limits(), limits); err != nil {
 		w.Drop()
 		return nil, err
@@ -182,8 +182,8 @@ func (s *Server) fork(x *exchange) (any, error) {
 	fork, err := s.worker.Drive(w, func(ctx context.Context) (*engine.Handle, error) {
 		return w.Engine.Fork(ctx, w.Agent, h.Run, in.At, o)
 	})
-	if err != nil && (state.InFlight() || in.Edit != nil) && ProblemOf(err) == err && !retry.Temporary(err) {
-		return nil, invalid(err.Error()) // the error says where the run can be forked, or what can be edited
+	if err != nil && state.InFlight() && ProblemOf(err) == err && !retry.Temporary(err) {
+		return nil, invalid(err.Error()) // the error says where the run can be forked
 	}
 	if err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -39,8 +40,9 @@ func TestLegs(t *testing.T) {
 		t.Errorf("the stream: %s", told)
 	}
 	_, told = w.send(request{token: admin, method: "GET", path: "/v1/runs/" + first.Run + "/ag-ui"})
-	if !strings.Contains(string(told), `"next_leg":"`+last.Run+`"`) {
-		t.Errorf("AG-UI: %s", told)
+	begun := regexp.MustCompile(`"type":"RUN_(?:STARTED|FINISHED)","[^{]*?"runId":"([^"]+)"`).FindAllSubmatch(told, -1)
+	if !strings.Contains(string(told), `"next_leg":"`+last.Run+`"`) || len(begun) != 4 || string(begun[1][1]) != first.Run || string(begun[2][1]) != last.Run {
+		t.Errorf("AG-UI does not show both legs: %s", told)
 	}
 	for _, query := range []string{"", "&max=1"} {
 		var page client.Runs

@@ -17,7 +17,7 @@ func requestOf(r engine.Sent) client.Request {
 		Run: r.Entry.Run, Seq: r.Entry.Seq, Previous: r.Previous, Iteration: r.Entry.Iteration,
 		Purpose: r.Purpose, Attempt: r.Attempt, Step: redact.Text(r.Step), Model: r.Model.Name,
 		System: redact.Text(r.System), Messages: []client.Message{}, Tools: []client.OfferedTool{},
-		Output: redacted(r.Output), MaxTokens: r.MaxTokens, ReservedTokens: r.Called.Reserved, Masked: []string{},
+		Output: redact.JSON(r.Output), MaxTokens: r.MaxTokens, ReservedTokens: r.Called.Reserved, Masked: []string{},
 		Sampling: client.Sampling{Effort: r.Sampling.Effort},
 	}
 	if t := r.Sampling.Temperature; t != 0 {
@@ -27,7 +27,7 @@ func requestOf(r engine.Sent) client.Request {
 		if out.Sampling.Options == nil {
 			out.Sampling.Options = map[string]json.RawMessage{}
 		}
-		out.Sampling.Options[name] = redacted(value)
+		out.Sampling.Options[name] = redact.JSON(value)
 	}
 	if !r.Called.View.Alone {
 		out.Masked = append(out.Masked, r.Masked...)
@@ -39,7 +39,7 @@ func requestOf(r engine.Sent) client.Request {
 		})
 	}
 	for _, t := range r.Tools {
-		out.Tools = append(out.Tools, client.OfferedTool{Name: t.Name, Description: redact.Text(t.Description), Input: redacted(t.Input)})
+		out.Tools = append(out.Tools, client.OfferedTool{Name: t.Name, Description: redact.Text(t.Description), Input: redact.JSON(t.Input)})
 	}
 	return out
 }
@@ -55,34 +55,18 @@ func partsOf(m pawl.Message, masked []string) []client.MessagePart {
 		case pawl.Citation:
 			parts = append(parts, client.MessagePart{Type: "citation", Text: redact.Text(p.Quote), Title: redact.Text(p.Title), URL: redact.Text(p.URL)})
 		case pawl.Call:
-			parts = append(parts, client.MessagePart{Type: "call", Call: p.ID, Tool: p.Tool, Args: redacted(p.Args)})
+			parts = append(parts, client.MessagePart{Type: "call", Call: p.ID, Tool: p.Tool, Args: redact.JSON(p.Args)})
 		case pawl.ToolResult:
 			parts = append(parts, client.MessagePart{
-				Type: "result", Call: p.Call, Tool: p.Tool, Text: redact.Text(pawl.ToolResult{Content: redacted(p.Content)}.Text()),
+				Type: "result", Call: p.Call, Tool: p.Tool, Text: redact.Text(pawl.ToolResult{Content: redact.JSON(p.Content)}.Text()),
 				Error: p.Failed, Masked: slices.Contains(masked, p.Call),
 			})
 			for _, image := range p.Images {
-				parts = append(parts, imagePart(image))
+				parts = append(parts, client.MessagePart{Type: "image", Media: image.Type, Bytes: len(image.Data)})
 			}
 		case pawl.File:
-			part := imagePart(p)
-			if p.Blob != "" {
-				part = client.MessagePart{Type: "file", Text: fmt.Sprintf("%s: %s, %d bytes", redact.Text(p.Name), p.Type, p.Bytes), Media: p.Type, Bytes: p.Bytes}
-			}
-			parts = append(parts, part)
+			parts = append(parts, client.MessagePart{Type: "file", Text: fmt.Sprintf("%s: %s, %d bytes", redact.Text(p.Name), p.Type, p.Bytes), Media: p.Type, Bytes: p.Bytes})
 		}
 	}
 	return parts
-}
-
-func imagePart(i pawl.File) client.MessagePart {
-	return client.MessagePart{Type: "image", Media: i.Type, Bytes: len(i.Data)}
-}
-
-// redacted removes secrets from a JSON document; nil stays nil.
-func redacted(raw json.RawMessage) json.RawMessage {
-	if len(raw) == 0 {
-		return nil
-	}
-	return redact.JSON(raw)
 }

@@ -47,17 +47,11 @@ type Key struct {
 
 func (k *Key) allows(s Scope) bool { return k.Scopes == nil || slices.Contains(k.Scopes, s) }
 
-// scopeList is scopes in a header.
-func scopeList(all []Scope) string {
-	var list []string
-	for _, s := range all {
-		list = append(list, s.String())
-	}
-	return strings.Join(list, ",")
-}
-
 // sees reports whether the key may see a root run.
 func (k *Key) sees(root pawl.Head) bool { return runs.HasLabels(root, k.Labels) }
+
+// covers reports whether the key may see what is for runs with labels.
+func (k *Key) covers(labels map[string]string) bool { return k.sees(pawl.Head{Labels: labels}) }
 
 // grants refuses the labels of a request that no query could name, those without a value, and
 // those that differ from what the key gives.

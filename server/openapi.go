@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/pawl-run/pawl/internal/typeschema"
 	"github.com/pawl-run/pawl/server/client"
 )
 
@@ -61,7 +62,7 @@ func document(all []route) object {
 		"security": []any{object{"bearer": []string{}}},
 		"paths":    paths,
 		"components": object{
-			"schemas":         types.components,
+			"schemas":         types.Schemas,
 			"responses":       responses,
 			"securitySchemes": object{"bearer": object{"type": "http", "scheme": "bearer", "description": "A token of the server, with one or more of the scopes read, run and decide."}},
 		},
@@ -100,7 +101,7 @@ func (r *route) problems() []int {
 }
 
 // operation describes a route.
-func (t *schemas) operation(r *route) object {
+func (t schemas) operation(r *route) object {
 	parameters := []any{}
 	for part := range strings.SplitSeq(pathOf(r.path), "/") {
 		if name, ok := strings.CutPrefix(part, "{"); ok {
@@ -152,7 +153,7 @@ func (t *schemas) operation(r *route) object {
 func (p parameter) schema() any {
 	switch p.name {
 	case "status":
-		return reference("Status")
+		return typeschema.Reference("Status")
 	case "since", "until":
 		return object{"type": "string", "format": "date-time"}
 	case "min_cost":

@@ -47,6 +47,8 @@ func routes() []route {
 			query: []parameter{waiting}, body: body, reply: explain.Result{}, refuses: []int{404, 409}, do: (*Server).signal,
 		}
 	}
+	cancelCall := onCall("cancel", "Cancel one call of a run", &client.CancelCall{})
+	cancelCall.name, cancelCall.scope = "cancel_call", Run
 	return slices.Concat([]route{
 		statsRoute, budgetsRoute, triggerRoute, aguiRoute,
 		{
@@ -56,12 +58,13 @@ func routes() []route {
 		{
 			method: http.MethodGet, path: "/v1/runs", name: "list", summary: "List runs, newest first", scope: Read,
 			query: []parameter{
-				{"status", "only runs with this status, such as running or waiting_approval; waiting: those that wait for anything"},
+				{"status", "only runs with this status; waiting: those that wait for anything"},
 				{"agent", "only runs of this agent"},
 				{"loop", "only runs of this loop"},
 				{"label", "only runs with this label, as KEY=VALUE; may be repeated"},
 				{"thread", "only runs of this conversation"},
-				{"q", "only runs with these words, or words that begin so, in their id, agent, input or answer"},
+				{"run", "only runs whose id begins so"},
+				{"q", "only runs with words that begin so in id, agent, input or answer"},
 				{"since", "only runs created at this time or later"},
 				{"until", "only runs created before this time"},
 				{"min_cost", "only runs that cost at least so many dollars"},
@@ -77,7 +80,7 @@ func routes() []route {
 		},
 		{
 			method: http.MethodGet, path: "/v1/runs/{run}/events", name: "events", summary: "Read a run's log in pages, or follow it as it goes", scope: Read,
-			query: []parameter{most, cursor, {"children", "true: a stream also has the pieces of replies that child runs stream, as model.delta with their run and agent"}}, reply: client.Entries{}, media: "text/event-stream", refuses: []int{404, 422}, do: (*Server).events,
+			query: []parameter{most, cursor, {"children", "true: a stream also has what child runs stream, as model.delta and tool.progressed with their run and agent"}}, reply: client.Entries{}, media: "text/event-stream", refuses: []int{404, 422}, do: (*Server).events,
 		},
 		{
 			method: http.MethodGet, path: "/v1/runs/{run}/explain", name: "explain", summary: "Explain why a run stopped, what it did, what it cost and what to do next", scope: Read,
@@ -103,6 +106,7 @@ func routes() []route {
 		onCall("deny", "Refuse a held call", &client.Deny{}),
 		onCall("answer", "Answer a question", &client.Answer{}),
 		onCall("submit", "Hand in the result of a call that the client runs", &client.Submit{}),
+		cancelCall,
 		onCall("settle", "Resolve a call with an unknown outcome", &client.Settle{}),
 		{
 			method: http.MethodGet, path: "/v1/agents", name: "agents", summary: "List the agents that can be started", scope: Read,
@@ -128,7 +132,7 @@ func routes() []route {
 			method: http.MethodGet, path: "/{page...}", name: "page", summary: "Show runs in a browser",
 			media: "text/html", refuses: []int{404}, do: (*Server).page,
 		},
-	}, toolRoutes(), decisionRoutes(), inspections(), sessions(), approvalRoutes(), chatRoutes())
+	}, decisionRoutes(), permissionRoutes(), inspections(), sessions(), approvalRoutes(), chatRoutes())
 }
 
 // routing makes the multiplexer. The handler of a path selects the method, so that all

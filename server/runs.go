@@ -49,7 +49,7 @@ func (s *Server) paged(x *exchange, f runs.Filter, size int, each func(pawl.Head
 	var page []string
 	for h, err := range runs.List(x.Context(), s.journal, f) {
 		switch {
-		case errors.Is(err, runs.ErrGone):
+		case errors.Is(err, runs.ErrGone), errors.Is(err, pawl.ErrUnknownRun):
 			return "", refusal(http.StatusConflict, err.Error())
 		case errors.Is(err, runs.ErrNoSearch):
 			return "", invalid(err.Error())
@@ -142,7 +142,7 @@ func (s *Server) list(x *exchange) (any, error) {
 // that its key may not see.
 func (s *Server) filter(x *exchange) (f runs.Filter, size int, err error) {
 	q := x.URL.Query()
-	f.Query = pawl.Query{Agent: q.Get("agent"), Loop: q.Get("loop"), Labels: map[string]string{}}
+	f.Query = pawl.Query{Run: q.Get("run"), Agent: q.Get("agent"), Loop: q.Get("loop"), Labels: map[string]string{}}
 	if f.Query.Thread, err = s.thread(x, q.Get("thread")); err != nil {
 		return f, 0, err
 	}

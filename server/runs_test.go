@@ -145,7 +145,7 @@ func TestList(t *testing.T) {
 		"?status=waiting_input": 1, "?status=waiting_approval": 2, "?status=waiting_approval&children=true": 3, "?status=exhausted": 1, "?status=running": 0,
 		"?status=interrupted": 0, "?status=expired": 0,
 		"?agent=asker": 1, "?agent=nobody": 0, "?loop=react&agent=asker": 1, "?label=mood%3Dcalm&label=tenant%3Dacme": 2, "?label=mood%3D": 0, "?thread=none": 0,
-		"?max=1": 1, "?max=100000": 10,
+		"?max=1": 1, "?max=100000": 10, "?run=" + asker.Run: 1, "?run=nobody": 0,
 	} {
 		if n := count(w, query); n != want {
 			t.Errorf("%s: %d, want %d", query, n, want)

@@ -152,7 +152,7 @@ func (e event) short() string {
 // TestStream holds that a watcher sees the log as it is, the pieces of a reply
 // between its entries without an id, also those from before it came, what was
 // withdrawn before what replaces it, and the end.
-func TestStream(t *testing.T) {
+func TestStream(t *testing.T) { // Promises: D9.
 	j := memory.New()
 	e := engine.New(j, &engine.Options{Backoff: func(int) time.Duration { return 0 }})
 	model := slow{make(chan string)}

@@ -42,7 +42,8 @@ type Trigger struct {
 	// requests are answered and ignored.
 	When map[string]string
 	// Key is the idempotency key of the run; empty: the body. Signal, if set, is a message
-	// to the run that a trigger of the agent has started under that key.
+	// to the run that a trigger of the agent has started under that key. It is named Webhook, so it
+	// wakes a run that waits for a signal of that name.
 	Key, Signal string
 
 	// Watch is a folder. Each file there starts a run once, by its name and content.

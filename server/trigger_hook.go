@@ -70,8 +70,12 @@ func (s *Server) trigger(x *exchange) (any, error) {
 		return nil, refusal(http.StatusNotFound, fmt.Sprintf("no run was started under the key %q", key))
 	}
 	text := strings.TrimSpace(fill(t.Signal, value))
-	if err := desk.Say(x.Context(), run, t.name, text, &engine.SayOptions{Key: t.own(body)}); err != nil {
+	if err := desk.Say(x.Context(), run, t.name, text, &engine.SayOptions{Signal: t.name, Key: t.own(body)}); err != nil {
 		return nil, refusal(http.StatusConflict, err.Error())
 	}
-	return client.Triggered{Run: run, Found: true}, nil
+	if wakes, err := engine.Signalled(x.Context(), s.journal, run); err != nil || !wakes {
+		return client.Triggered{Run: run, Found: true}, err
+	}
+	_, _, err = s.forward(x.Context(), run, true)
+	return client.Triggered{Run: run, Found: true}, err
 }

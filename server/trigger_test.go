@@ -87,6 +87,8 @@ func hooked(t *testing.T) *world {
 	return serve(t, &server.Options{Triggers: []server.Trigger{
 		{Agent: "calm", Webhook: "pulls", Sign: "github", Secret: secret, When: map[string]string{"action": "opened"}, Key: "pull {{number}}", Input: "Review {{pull_request.title}}."},
 		{Agent: "calm", Webhook: "comments", Sign: "github", Secret: secret, Key: "pull {{number}}", Signal: "{{comment}}"},
+		{Agent: "waiter", Webhook: "orders", Sign: "github", Secret: secret, Key: "order {{number}}"},
+		{Agent: "waiter", Webhook: "payment", Sign: "github", Secret: secret, Key: "order {{number}}", Signal: "{{amount}} received"},
 		{Agent: "calm", Webhook: "all", Sign: "github", Secret: secret},
 		{Agent: "calm", Webhook: "chat", Sign: "slack", Secret: secret, Input: "{{event.text}}"},
 	}})
@@ -189,6 +191,19 @@ func TestTriggerSignals(t *testing.T) {
 	}
 	if n != 1 {
 		t.Errorf("%d signals were sent", n)
+	}
+}
+
+// A signal wakes the run that waits for one of that name, once.
+func TestTriggerWakes(t *testing.T) {
+	w := hooked(t)
+	run := w.triggered(github("/v1/triggers/orders", "push", `{"number":8}`), 200).Run
+	w.result(admin, "POST", "/v1/runs/"+run+"/resume?wait=true", "{}", 200)
+	w.until(run, pawl.StatusPaused)
+	w.triggered(github("/v1/triggers/payment", "push", `{"number":8,"amount":12}`), 200)
+	w.send(github("/v1/triggers/payment", "push", `{"number":8,"amount":12}`)) // which is refused if the run is over by now
+	if r := w.until(run, pawl.StatusSuccess); r.Steps[0].Calls[0].Status != "ok" || r.Iterations != 2 {
+		t.Errorf("its steps are %+v", r.Steps)
 	}
 }
 

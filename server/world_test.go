@@ -138,6 +138,7 @@ func agents(w *world) map[string]pawl.Agent {
 		{Name: "calm", Model: pawl.ModelFunc(func(context.Context, pawl.Request) (pawl.Reply, error) { return pawl.Say("hello"), nil }), Labels: map[string]string{"mood": "calm"}},
 		{Name: "asker", Model: script.Replies(call("ask_human", `{"question":"which?"}`), pawl.Say("thanks")), Tools: []pawl.Tool{tool.AskHuman()}},
 		{Name: "picker", Model: script.Replies(call("pick", `{}`), pawl.Say("picked")), Tools: []pawl.Tool{tool.Client("pick", "Pick.", nil, nil)}},
+		{Name: "waiter", Model: script.Replies(call("wait", `{"signal":"payment"}`), pawl.Say("paid")), Tools: []pawl.Tool{tool.Wait(&tool.WaitOptions{Signals: []string{"payment"}})}},
 		{Name: "holder", Model: script.Replies(call("hold", `{}`), pawl.Say("held")), Tools: []pawl.Tool{hold}},
 		{Name: "boss", Model: script.Replies(call("payer", `{"input":"pay"}`), pawl.Say("all paid")), Tools: []pawl.Tool{tool.Agent(payer, nil)}},
 		{Name: "looper", Model: script.Replies(call("look", `{}`), call("look", `{}`), pawl.Say("seen")), Limits: pawl.Limits{Iterations: 1}, Tools: []pawl.Tool{

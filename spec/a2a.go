@@ -18,10 +18,6 @@ func (s *Spec) readRemote(w *a2aItem) {
 		return
 	}
 	at := w.A2A.at("url")
-	if err := a2a.CheckURL(w.A2A.URL); err != nil {
-		s.doc.problem(at, "url is %q (%v)", w.A2A.URL, err)
-		return
-	}
 	if w.Name != "" {
 		at = w.at("name")
 	}
@@ -50,11 +46,11 @@ func nameOf(at string) string {
 
 // tool makes the tool. No request is made.
 func (w *a2aItem) tool() pawl.Tool {
-	o, options := a2a.Options{Trusted: w.A2A.Trusted, Timeout: w.A2A.Timeout}, w.options()
+	o := a2a.Options{Trusted: w.A2A.Trusted, Timeout: w.A2A.Timeout}
 	if w.A2A.Token != "" {
 		o.Token = os.Getenv(w.A2A.Token)
 	}
 	u, _ := url.Parse(w.A2A.URL) // it was checked
 	description := cmp.Or(w.Description, "Ask the agent at "+u.Host+". It gets a text and answers with one, and knows nothing else of this conversation.")
-	return tool.Agent(a2a.Agent(agentNameOf(w.Name, "remote"), description, w.A2A.URL, &o), &options)
+	return tool.Agent(a2a.Agent(agentNameOf(w.Name, "remote"), description, w.A2A.URL, &o), &w.AgentOptions)
 }

@@ -15,7 +15,7 @@ func TestRemoteAgents(t *testing.T) {
 	for tools, want := range map[string]string{
 		"  - {a2a: {}}\n":                                                                              "url",
 		"  - a2a: https://agents.example.org\n":                                                        "a2a",
-		"  - {a2a: {url: http://agents.example.org}}\n":                                                "4:17: url is \"http://agents.example.org\" (write https; http is for this machine)",
+		"  - {a2a: {url: http://agents.example.org}}\n":                                                "4:17: url cannot be used (write https; http is for this machine)",
 		"  - {a2a: {url: \"https://me:secret@agents.example.org\"}}\n":                                 "leave the name and password out",
 		"  - {a2a: {url: https://a.example.org, tokn: X}}\n":                                           "token",
 		"  - {a2a: {url: https://a.example.org}, name: 'a b'}\n":                                       "tool name \"a b\"",

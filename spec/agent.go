@@ -36,19 +36,17 @@ func (s *Spec) Agent(r *Registry) (pawl.Agent, error) {
 // assemble creates the agent and checks it. Without a registry the model is a
 // placeholder; a sub-agent without a model has its caller's. An agent is assembled in a team, of
 // which it is the first without one.
-func (s *Spec) assemble(r *Registry, caller pawl.Model, all *crew) (pawl.Agent, Problems) {
-	if all == nil {
+func (s *Spec) assemble(r *Registry, caller pawl.Model, all crew) (pawl.Agent, Problems) {
+	first := all == nil
+	if first {
 		all = newCrew(s)
 	}
 	d := &document{}
 	a := pawl.Agent{
 		Name: s.Name, Version: s.Version, Description: s.Description, Prompt: s.Prompt, Labels: s.Labels,
-		Loop: s.loop, Limits: s.Limits.Merge(s.opt.Limits), Output: s.Output, Sampling: s.Model.sampling(),
-		Serial: !s.Parallel, MaxParallel: s.MaxParallel, Builtins: s.Builtins, Trace: s.Trace, ResultKey: s.resultKey,
-		Approvals: pawl.Approvals{TTL: s.Approvals.TTL, StopOnDeny: s.Approvals.OnDeny == "stop", IgnoreObservation: !s.Approvals.Observation},
-	}
-	if s.Strategy == pawl.StrategyJSON {
-		a.Strategy = s.Strategy
+		Loop: s.loop, Limits: s.Limits.Merge(s.opt.Limits), Output: s.Output, Sampling: s.Model.Sampling,
+		Serial: s.Serial, MaxParallel: s.MaxParallel, Builtins: s.Builtins, Notices: s.Notices, Trace: s.Trace, ResultKey: s.resultKey,
+		Approvals: s.Approvals.Approvals, Strategy: s.Strategy,
 	}
 	a.Tools = s.made(ofCommand, ofProgram, ofProvider)
 	if m := s.Memory; m != nil {
@@ -67,6 +65,9 @@ func (s *Spec) assemble(r *Registry, caller pawl.Model, all *crew) (pawl.Agent, 
 	s.policies(&a)
 	if s.Observe != nil {
 		a.Observer = s.command(s.Observe.Command).observe
+	}
+	if s.Instruct != nil {
+		a.Instruct = s.command(s.Instruct.Command).instruct
 	}
 	a.Model = s.makeModel(d, r, caller, &a.Limits)
 	if r != nil {
@@ -91,10 +92,10 @@ func (s *Spec) assemble(r *Registry, caller pawl.Model, all *crew) (pawl.Agent, 
 	if s.ToolSearch != nil {
 		a.Core = s.core(a.Tools)
 	}
-	if all.first == s {
+	if first {
 		for _, path := range slices.Sorted(maps.Keys(s.team)) { // those without a model use the first's
 			mate, problems := s.team[path].assemble(r, a.Model, all)
-			*all.agents[path], d.problems = mate, append(d.problems, problems...)
+			*all[path], d.problems = mate, append(d.problems, problems...)
 		}
 	}
 	s.judge(d, r, &a)
@@ -104,8 +105,8 @@ func (s *Spec) assemble(r *Registry, caller pawl.Model, all *crew) (pawl.Agent, 
 	s.contradictions(d, a)
 	s.checkCage(d, a)
 	s.unhosted(d, a)
-	if all.first == s { // the others are checked with it, when the team is whole
-		*all.agents[s.family.path()] = a
+	if first { // the others are checked with it, when the team is whole
+		*all[s.family.path()] = a
 		if len(s.doc.problems) == 0 && len(d.problems) == 0 {
 			s.rest(d, a)
 		}
@@ -189,7 +190,7 @@ func (s *Spec) contradictions(d *document, a pawl.Agent) {
 	if single || s.flow != nil {
 		idle("is for an agent that chooses its calls (leave it out", "plan", "tool_search", "handoffs")
 	}
-	if !s.Parallel && s.MaxParallel > 1 {
+	if s.Serial && s.MaxParallel > 1 {
 		d.problem(s.at("max_parallel"), "max_parallel is %d, but with parallel: false one call runs at a time (leave one of them out)", s.MaxParallel)
 	}
 }

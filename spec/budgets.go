@@ -16,11 +16,11 @@ func (d *document) addBudget(all []budget.Budget, b budget.Budget, at *node) []b
 	return more
 }
 
-// budgets returns the budgets of a list.
-func (d *document) budgets(list []budgetSpec, all []budget.Budget) []budget.Budget {
-	for _, w := range list {
-		if !w.n.wrong { // else too little is left to compare
-			all = d.addBudget(all, budget.Budget{Label: w.Label, Per: w.Per, Cost: w.Cost, Tokens: w.Tokens, Wait: w.Then == "wait"}, w.n)
+// budgets adds the budgets of a list to others.
+func (d *document) budgets(n *node, list, all []budget.Budget) []budget.Budget {
+	for i, b := range list {
+		if at := n.items[i]; !at.wrong { // else too little is left to compare
+			all = d.addBudget(all, b, at)
 		}
 	}
 	return all

@@ -37,11 +37,11 @@ func (s *Spec) readCage() {
 	if s.cage = outer; w == nil {
 		return
 	}
-	s.cage = &tool.Cage{NoNetwork: w.Network == "none", Memory: w.Memory, Processes: w.Processes, Within: outer}
+	own := *w
+	s.cage, own.Within = &own, outer
 	if w.Files != nil {
 		s.beside(w.Files.Read)
 		s.beside(w.Files.Write)
-		s.cage.Files = w.Files
 	}
 	if outer == nil {
 		return
@@ -49,16 +49,16 @@ func (s *Spec) readCage() {
 	const says = "the cage of the agent that has this one work"
 	in := outer.Inner()
 	if in.Memory > 0 && w.Memory > in.Memory {
-		s.doc.problem(w.at("memory"), "memory is more than the %d bytes in %s (give no more, or leave it out)", in.Memory, says)
+		s.doc.problem(s.at("cage", "memory"), "memory is more than the %d bytes in %s (give no more, or leave it out)", in.Memory, says)
 	}
 	if in.Processes > 0 && w.Processes > in.Processes {
-		s.doc.problem(w.at("processes"), "processes is more than the %d in %s (give no more, or leave it out)", in.Processes, says)
+		s.doc.problem(s.at("cage", "processes"), "processes is more than the %d in %s (give no more, or leave it out)", in.Processes, says)
 	}
 	if w.Files == nil || in.Files == nil {
 		return
 	}
 	for key, roots := range map[string][]string{"write": in.Files[0].Write, "read": slices.Concat(in.Files[0].Read, in.Files[0].Write)} {
-		for _, n := range w.n.all("files." + key + ".*") {
+		for _, n := range s.n.all("cage.files." + key + ".*") {
 			if !s.beneath(n.text, roots) {
 				s.doc.problem(n, "%s has %s, which %s does not let it %s (name what is in that one, or leave files out)", key, n.text, says, key)
 			}
@@ -79,7 +79,7 @@ func (s *Spec) beneath(name string, roots []string) bool {
 // the spec runs commands.
 func (s *Spec) checkCage(d *document, a pawl.Agent) {
 	caged := slices.ContainsFunc(a.Tools, func(t pawl.Tool) bool { return t.Info().Cage != "" })
-	if s.cage == nil || !caged && s.Observe == nil && s.Goal == nil {
+	if s.cage == nil || !caged && s.Observe == nil && s.Instruct == nil && s.Goal == nil {
 		return
 	}
 	if err := s.cage.Missing(); err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/pawl-run/pawl/internal/expr"
+	"github.com/pawl-run/pawl/internal/naming"
 )
 
 // check reports what a value has against its schema, each problem at its place. A value that is
@@ -207,35 +208,40 @@ func (d *document) checkKeys(s *jsonschema.Schema, n *node, name string) {
 			needed = append(needed, others...)
 		}
 	}
+	what := title
+	if id := n.get("id"); n.name() != "" {
+		what += " " + n.name()
+	} else if id != nil {
+		what += " " + id.text
+	}
 	for _, key := range needed {
 		if n.get(key) == nil {
 			n.wrong = true
-			what := title
-			if id := n.get("id"); n.name() != "" {
-				what += " " + n.name()
-			} else if id != nil {
-				what += " " + id.text
-			}
 			d.problem(n, "%s has no %s (write %[2]s: %s)", what, key, sample(s.Properties[key]))
 		}
 	}
 	for _, p := range n.pairs {
 		if with := s.DependentSchemas[p.key.text]; with != nil {
-			if all, given := keysOf(with.AnyOf, n); given == nil {
+			if all, given := keysOf(s, with.AnyOf, n); given == nil {
 				d.problem(p.key, "%s goes with %s, which %s does not have", p.key.text, strings.Join(all, " or "), title)
+				p.value.kind = 0
 			}
 		}
 		d.check(s.Properties[p.key.text], p.value, p.key.text)
 		n.wrong = n.wrong || p.value.kind == 0 || p.value.wrong
 	}
-	all, given := keysOf(s.OneOf, n)
-	if n.wrong = n.wrong || unknown; len(all) == 0 || len(given) == 1 {
+	all, given := keysOf(s, s.OneOf, n)
+	if n.wrong = n.wrong || unknown || len(given) != 1 && len(all) > 0; len(all) == 0 || len(given) == 1 {
 		return
 	}
 	if n.kind = 0; len(given) > 1 {
-		d.problem(n, "%s has both %s (leave one out)", title, strings.Join(given, " and "))
+		d.problem(n, "%s has both %s (leave one out)", what, strings.Join(given, " and "))
 	} else if !unknown {
-		d.problem(n, "%s has none of %s (write one)", title, strings.Join(all, ", "))
+		such := ""
+		if example, ok := s.Properties[all[0]].Extra["example"].(string); ok {
+			such = ", such as " + all[0] + ": " + example
+		}
+		d.problem(n, "%s has none of %s (write one%s)", what, strings.Join(all, ", "), such)
 	}
 }
 
@@ -247,7 +253,7 @@ func (d *document) checkUnknown(s *jsonschema.Schema, n *node, title string) (un
 			continue
 		}
 		unknown = true
-		near := expr.Nearest(key, s.PropertyOrder)
+		near := naming.Nearest(key, s.PropertyOrder)
 		place := placeOf(key)
 		if slices.Contains([]string{"the policy", "the Hyphen document", "properties"}, title) {
 			place = ""
@@ -268,11 +274,12 @@ func (d *document) checkUnknown(s *jsonschema.Schema, n *node, title string) (un
 	return unknown
 }
 
-// keysOf returns the keys that alternatives require, and those of them that a mapping has.
-func keysOf(alternatives []*jsonschema.Schema, n *node) (all, given []string) {
+// keysOf returns the keys that alternatives require, and those of them that a mapping has. A
+// boolean key that is false is the same as none.
+func keysOf(of *jsonschema.Schema, alternatives []*jsonschema.Schema, n *node) (all, given []string) {
 	for _, s := range alternatives {
 		key := s.Required[0]
-		if all = append(all, key); n.get(key) != nil {
+		if all = append(all, key); n.get(key) != nil && (of.Properties[key].Type != "boolean" || n.get(key).text != "false") {
 			given = append(given, key)
 		}
 	}
@@ -330,6 +337,10 @@ func misfit(s *jsonschema.Schema, n *node) string {
 		}
 	case s.Pattern == `\S` && strings.TrimSpace(n.text) == "":
 		return "is blank (write something or leave it out)"
+	case formats[s.Format].check != nil:
+		if err := formats[s.Format].check(n.text); err != nil {
+			return fmt.Sprintf(formats[s.Format].says, n.text, err)
+		}
 	case s.Pattern != "" && s.Pattern != `\S` && !regexp.MustCompile(s.Pattern).MatchString(n.text), s.MaxLength != nil && len(n.text) > *s.MaxLength:
 		return fmt.Sprintf("is %q (%s)", n.text, formats[s.Format].write)
 	}

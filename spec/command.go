@@ -5,23 +5,26 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/display"
+	"github.com/pawl-run/pawl/internal/expr"
 	"github.com/pawl-run/pawl/tool"
 )
 
-// The defaults of commands that observe or measure, equal to those of tools.
+// The defaults of commands that are no tools, equal to those of tools.
 const (
 	commandTime   = 60 * time.Second
 	commandOutput = 16 << 10
 )
 
-// command is a program that observes or measures.
+// command is a program that is no tool: it observes, measures, instructs, or gets a credential.
 type command struct {
 	argv []string
 	dir  string
@@ -31,12 +34,16 @@ type command struct {
 
 func (s *Spec) command(argv []string) command { return command{argv, s.dir, s.Env, s.cage} }
 
-// run returns what the program prints, as data if that is JSON.
-func (c command) run(ctx context.Context) (text string, data json.RawMessage, truncated bool, err error) {
+func (c command) options() *tool.CommandOptions {
+	return &tool.CommandOptions{Dir: c.dir, Secrets: c.env, Cage: c.cage, MaxOutput: commandOutput}
+}
+
+// run returns what the program prints for its arguments, as data if that is JSON.
+func (c command) run(ctx context.Context, o *tool.CommandOptions, args json.RawMessage) (text string, data json.RawMessage, truncated bool, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, commandTime, fmt.Errorf("no result within %v: %w", commandTime, context.DeadlineExceeded))
 	defer cancel()
-	program := tool.Command("command", "It observes or measures.", c.argv, &tool.CommandOptions{Dir: c.dir, Secrets: c.env, Cage: c.cage, MaxOutput: commandOutput})
-	out, err := program.Run(ctx, pawl.Invocation{})
+	program := tool.Command("command", "A command of the spec.", c.argv, o)
+	out, err := program.Run(ctx, pawl.Invocation{Args: args})
 	if err != nil {
 		return "", nil, false, fmt.Errorf("%s: %w", c.argv[0], err)
 	}
@@ -49,13 +56,19 @@ func (c command) run(ctx context.Context) (text string, data json.RawMessage, tr
 
 // observe returns the command's output, also as data if it is JSON.
 func (c command) observe(ctx context.Context) (pawl.Observation, error) {
-	text, data, _, err := c.run(ctx)
+	text, data, _, err := c.run(ctx, c.options(), nil)
 	return pawl.Observation{Text: text, Data: data}, err
+}
+
+// instruct returns the command's output.
+func (c command) instruct(ctx context.Context, _ *pawl.State) (string, error) {
+	text, _, _, err := c.run(ctx, c.options(), nil)
+	return text, err
 }
 
 // measure parses the command's output: a number, or {"value": N, "open": ["id", …]}.
 func (c command) measure(ctx context.Context, _ pawl.Observation) (pawl.Measured, error) {
-	out, _, truncated, err := c.run(ctx)
+	out, _, truncated, err := c.run(ctx, c.options(), nil)
 	if err != nil {
 		return pawl.Measured{}, err
 	}
@@ -95,4 +108,44 @@ func parseMeasure(out string) (pawl.Measured, error) {
 		return pawl.Measured{}, err
 	}
 	return pawl.Measured{Value: *both.Value, Open: both.Open}, nil
+}
+
+// readCredentials makes the credentials of the spec.
+func (s *Spec) readCredentials() {
+	s.credentials = map[string]*tool.Credentials{}
+	for name, c := range s.Credentials {
+		s.resolve(c.Command, c.mark)
+		s.credentials[name] = tool.NewCredentials(name, c.Labels, s.command(c.Command).credential)
+	}
+}
+
+// credential returns the credentials of a name that the spec uses.
+func (s *Spec) credential(name string, at *node) *tool.Credentials {
+	c, ok := s.credentials[name]
+	if !ok && len(s.credentials) == 0 {
+		s.doc.problem(at, "there is no credential %s (describe it under credentials)", name)
+	} else if !ok {
+		s.doc.problem(at, "there is no credential %s%s", name, expr.DidYouMean(name, slices.Collect(maps.Keys(s.credentials))))
+	}
+	return c
+}
+
+// credential parses the command's output: an object, or a token.
+func (c command) credential(ctx context.Context, labels map[string]string) (got tool.Credential, err error) {
+	args, err := json.Marshal(labels)
+	if err != nil {
+		return got, err
+	}
+	o := c.options()
+	o.Env, o.Secrets = o.Secrets, nil // the token may be one of them, and the output reaches no text
+	text, data, _, err := c.run(ctx, o, args)
+	switch {
+	case err != nil:
+		return got, fmt.Errorf("%s failed; what it printed may hold a token and is not shown", c.argv[0])
+	case data == nil:
+		return tool.Credential{Token: text}, nil
+	case json.Unmarshal(data, &got) != nil:
+		return got, fmt.Errorf("%s did not print an object with a token and when it expires, or with a link", c.argv[0])
+	}
+	return got, nil
 }

@@ -5,6 +5,7 @@ import (
 	"encoding"
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -23,9 +24,6 @@ func decoded[T any](n *node) (v T) {
 func decode(n *node, to reflect.Value) {
 	switch {
 	case n == nil || n.kind == 0:
-		if to.Kind() == reflect.Struct {
-			decodeKeys(nil, to) // for the values of missing keys
-		}
 		return
 	case n.kind == boolean && n.text == "false" && to.Kind() == reflect.Pointer: // the same as none
 		return
@@ -112,27 +110,41 @@ func (n *node) written(short string) *node {
 
 // decodeKeys sets the fields of a struct to the values of their keys, and its mark.
 func decodeKeys(n *node, to reflect.Value) {
-	own := to.Type().Field(0).Type == reflect.TypeFor[mark]()
-	if own {
-		to.Addr().Interface().(interface{ put(*node) }).put(n)
-	}
 	for f, v := range to.Fields() {
-		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		usual, numeric := strconv.ParseInt(f.Tag.Get("usual"), 10, 64)
+		key, _ := keyOf(f)
+		at := n.get(key)
 		switch {
 		case f.Type == reflect.TypeFor[mark]():
-		case own && f.Tag.Get("min") == "0" && numeric == nil && n.get(name) == nil: // zero is not the default
-			v.SetInt(usual)
-		case f.Type.Kind() == reflect.Bool && f.Tag.Get("usual") == "true" && n.get(name) == nil:
-			v.SetBool(true)
-		case f.Tag.Get("format") == "size" && n.get(name) != nil:
-			bytes, _ := n.get(name).size()
-			v.SetInt(int64(bytes))
-		case f.Anonymous:
+			to.Addr().Interface().(interface{ put(*node) }).put(n)
+		case f.Anonymous && key == "":
 			decodeKeys(n, v)
-		case name != "" && f.Type != reflect.TypeFor[*pawl.Agent](): // which is the name of a file
-			decode(n.get(name), v)
+		case at == nil || at.kind == 0, f.Type == reflect.TypeFor[*pawl.Agent](), f.Type == reflect.TypeFor[pawl.Model](): // a name
+		default:
+			decodeKey(at, v, f.Tag)
 		}
+	}
+}
+
+// decodeKey sets a field to a value by the tags of the field; see [Keys].
+func decodeKey(n *node, to reflect.Value, tag reflect.StructTag) {
+	words := strings.Split(tag.Get("enum"), ",")
+	_, named := reflect.TypeAssert[encoding.TextUnmarshaler](to.Addr())
+	switch k := to.Kind(); {
+	case words[0] != "" && n.text == tag.Get("usual"):
+	case k == reflect.Bool && words[0] != "":
+		to.SetBool(n.text == words[len(words)-1])
+	case k == reflect.Bool:
+		to.SetBool(n.text == "true" != (tag.Get("usual") == "true"))
+	case k == reflect.Int && words[0] != "" && !named:
+		to.SetInt(int64(slices.Index(words, n.text) + 1))
+	case tag.Get("format") == "size":
+		bytes, _ := n.size()
+		to.SetInt(int64(bytes))
+	default:
+		decode(n, to)
+	}
+	if other, err := strconv.Atoi(tag.Get("zero")); err == nil && to.IsZero() {
+		to.Set(reflect.ValueOf(other).Convert(to.Type()))
 	}
 }
 

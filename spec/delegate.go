@@ -35,41 +35,28 @@ func (m *family) path() string { return m.trail[len(m.trail)-1] }
 // caller returns the name of the file of the spec that uses this one.
 func (m *family) caller() string { return filepath.Base(m.trail[len(m.trail)-2]) }
 
-// options returns the options of a tool whose calls are runs.
-func (w *runTool) options() tool.AgentOptions {
-	return tool.AgentOptions{
-		Name: w.Name, Description: w.Description, Effect: w.Effect, MaxOutput: w.MaxOutput, MaxCalls: w.MaxCalls,
-		MaxParallel: w.MaxParallel, Alone: !w.Parallel, Exempt: w.Stuck != "", Trust: w.Trust,
-	}
-}
-
-func (s *Spec) readAgent(w *agentItem) {
-	if w.Memory && w.Carry != "" {
-		s.doc.problem(w.at("carry"), "carry continues the conversation of the caller, and memory that of the last call (leave one of them out)")
-	}
-	s.readDelegate(w.mark, "agent", &w.localTool, tool.AgentOptions{Remember: w.Memory, Carry: w.Carry})
-}
-
 // readDelegate reads an entry that uses an agent as a tool.
-func (s *Spec) readDelegate(in mark, kind string, w *localTool, o tool.AgentOptions) {
+func (s *Spec) readDelegate(in mark, kind string, o tool.AgentOptions, approval *whenSpec) {
+	if o.Remember && o.Carry != "" {
+		s.doc.problem(in.at("carry"), "carry continues the conversation of the caller, and memory that of the last call (leave one of them out)")
+	}
 	file := in.at(kind)
 	if file.kind != text {
 		return
 	}
-	d := &delegate{s.member(file), w.options()}
+	d := &delegate{s.member(file), o}
 	if d.spec == nil {
 		return
 	}
-	d.options.Remember, d.options.Carry, d.options.Iterations, d.options.Weight = o.Remember, o.Carry, w.Iterations, w.Weight
 	s.onlyWorkflow(d.spec, kind, file)
 	at := file
-	if w.Name != "" {
+	if o.Name != "" {
 		at = in.at("name")
 	}
-	if d.spec.Description == "" && w.Description == "" {
+	if d.spec.Description == "" && o.Description == "" {
 		s.doc.problem(file, "%s has no description (say in it, or here, what it does and when to use it)", file.text)
 	}
-	s.add(entry{kind: ofSpec, name: cmp.Or(w.Name, d.spec.Name), at: at, agent: d}, w.Approval)
+	s.add(entry{kind: ofSpec, name: cmp.Or(o.Name, d.spec.Name), at: at, agent: d}, approval)
 }
 
 func (s *Spec) onlyWorkflow(sub *Spec, kind string, file *node) {

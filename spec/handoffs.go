@@ -75,26 +75,21 @@ func (s *Spec) mates() (all []*Spec) {
 }
 
 // A crew is the agents of a team while they are assembled, by path.
-type crew struct {
-	first  *Spec
-	agents map[string]*pawl.Agent
-}
+type crew map[string]*pawl.Agent
 
 // newCrew returns the empty agents of the team that a spec began.
-func newCrew(first *Spec) *crew {
-	c := &crew{first, map[string]*pawl.Agent{first.family.path(): new(pawl.Agent)}}
+func newCrew(first *Spec) crew {
+	c := crew{first.family.path(): new(pawl.Agent)}
 	for path := range first.team {
-		c.agents[path] = new(pawl.Agent)
+		c[path] = new(pawl.Agent)
 	}
 	return c
 }
 
 // handOvers returns the tools by which the agent hands over.
-func (s *Spec) handOvers(c *crew) (tools []pawl.Tool) {
+func (s *Spec) handOvers(c crew) (tools []pawl.Tool) {
 	for _, w := range s.handoffs {
-		var carry team.Carry
-		pick(w.Carry, &carry, "all", "summary", "last")
-		tools = append(tools, team.Handoff(c.agents[w.Agent], &team.Options{Carry: carry}))
+		tools = append(tools, team.Handoff(c[w.Agent], &team.Options{Carry: w.Carry}))
 	}
 	return tools
 }

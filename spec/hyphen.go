@@ -10,6 +10,8 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/expr"
+	"github.com/pawl-run/pawl/internal/naming"
+	"github.com/pawl-run/pawl/progress"
 	"github.com/pawl-run/pawl/tool"
 )
 
@@ -37,7 +39,6 @@ func (s *Spec) readHyphen(root *node) bool {
 	}
 	s.doc.check(reference("hyphen"), root, "the Hyphen document")
 	l := decoded[hyphenSpec](root).Properties
-	s.agentSpec = decoded[agentSpec](nil) // with what is usual
 	s.n, s.Name, s.Input.Text, s.Strategy, s.Builtins = properties, agentNameOf(strings.TrimSuffix(filepath.Base(s.path), filepath.Ext(s.path)), "hyphen"), hyphenInput, pawl.StrategyJSON, true
 	if l.Objective != "" {
 		s.Prompt = "You are an AI agent. Your objective is:\n" + l.Objective
@@ -47,8 +48,8 @@ func (s *Spec) readHyphen(root *node) bool {
 	s.Trace, s.resultKey = l.Trace, l.ResultKey
 	// Hyphen counts all equal turns, Pawl those after the first.
 	s.NoProgress = &progressSpec{Window: max(1, cmp.Or(l.OnStuck.Iterations, 3)-1), Then: l.OnStuck.Action}
-	if l.OnStuck.Action == "retry_with_hint" { // Hyphen ignores the hint with any other action
-		s.NoProgress.Then, s.NoProgress.Hint = "hint", l.OnStuck.Hint
+	if l.OnStuck.Action == progress.Hint { // Hyphen ignores the hint with any other action
+		s.NoProgress.Hint = l.OnStuck.Hint
 	}
 	s.dir = s.base
 	s.cage = s.opt.around
@@ -162,7 +163,7 @@ func (s *Spec) library() *Spec {
 	if root != nil {
 		l.n.pairs = []pair{{&node{text: "tools"}, root}}
 		own.check(definitions()["spec"].Properties["tools"], root, "the file of tools")
-		l.agentSpec = decoded[agentSpec](l.n)
+		l.Keys = decoded[Keys](l.n)
 		l.readTools()
 	}
 	s.doc.problems = append(s.doc.problems, own.problems...)
@@ -176,7 +177,7 @@ func (s *Spec) workflow(at *node, id string) {
 		s.doc.problem(at, "the workflow %s is looked up by name (give --workflows DIR with a spec of that name)", id)
 		return
 	}
-	if !toolName.MatchString(id) || strings.HasPrefix(id, "__") {
+	if !naming.ToolName().MatchString(id) || strings.HasPrefix(id, "__") {
 		s.doc.problem(at, "the workflow %q cannot be a tool of that name (use 1 to 64 letters, digits, _ or -)", id)
 		return
 	}

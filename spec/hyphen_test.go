@@ -66,7 +66,7 @@ func TestHyphenExample(t *testing.T) {
 }
 
 // The document of Hyphen's reference is held to the byte, but for a model that is no longer served.
-func TestHyphenBytes(t *testing.T) {
+func TestHyphenBytes(t *testing.T) { // Promises: H1.
 	const digest = "3570640b8847eb10897ece00afad549bed7d7313fb91934f7f16440503fe8a88"
 	text := strings.Replace(readFile(t, "../examples/hyphen/react.json"), "gpt-6.2-sol", "gpt-"+"4", 1)
 	if got := fmt.Sprintf("%x", sha256.Sum256([]byte(text))); got != digest {

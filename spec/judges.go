@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -20,9 +21,7 @@ func (s *Spec) policies(a *pawl.Agent) {
 		add(skill.Policy(s.skills...))
 	}
 	if p := s.NoProgress; p != nil {
-		then := progress.Fail
-		pick(p.Then, &then, "fail", "escalate", "hint")
-		add(progress.NoProgress(p.Window, then, p.Hint))
+		add(progress.NoProgress(max(0, cmp.Or(p.Window, progress.Window)), p.Then, p.Hint))
 	}
 	for _, g := range s.gates {
 		add(g.policy)
@@ -42,14 +41,12 @@ func (s *Spec) policies(a *pawl.Agent) {
 
 // rules returns the rules of the guard.
 func (s *Spec) rules() (rules []guard.Rule) {
-	add := func(word string, make func(guard.Action) guard.Rule) {
-		do := guard.Action(0)
-		if pick(word, &do, "redact", "block", "warn"); do > 0 {
-			rules = append(rules, make(do))
-		}
+	if s.Guard.PII > 0 {
+		rules = append(rules, guard.PII(s.Guard.PII))
 	}
-	add(s.Guard.PII, func(do guard.Action) guard.Rule { return guard.PII(do) })
-	add(s.Guard.Secrets, guard.Secrets)
+	if s.Guard.Secrets > 0 {
+		rules = append(rules, guard.Secrets(s.Guard.Secrets))
+	}
 	if len(s.Guard.Topics) > 0 {
 		rules = append(rules, guard.Topics(guard.Block, s.Guard.Topics...))
 	}
@@ -61,18 +58,6 @@ func (s *Spec) rules() (rules []guard.Rule) {
 		rules = append(rules, guard.Topics(do, t.Deny...))
 	}
 	return rules
-}
-
-// checkTopics reports topics without words.
-func (s *Spec) checkTopics() {
-	for _, path := range []string{"guard.topics", "topics.deny"} {
-		for _, n := range s.n.all(path + ".*") {
-			if err := guard.New(guard.Topics(guard.Block, n.text)).Check(pawl.Agent{}); err != nil {
-				_, key, _ := strings.Cut(path, ".")
-				s.doc.problem(n, "%s: %s (write words)", key, strings.TrimPrefix(err.Error(), "guard: "))
-			}
-		}
-	}
 }
 
 // checkHooks reports hooks that are there twice.
@@ -94,55 +79,41 @@ var judgeModels = []string{"hooks.*.steer.model", "judge.reflexion.model", "judg
 // several is created once.
 func (s *Spec) judge(d *document, r *Registry, a *pawl.Agent) {
 	made := map[string]pawl.Model{}
-	model := func(in mark, key, name string) pawl.Model {
+	model := func(n *node) pawl.Model {
 		switch {
-		case name == "":
+		case n == nil || n.kind == 0:
 			return nil
 		case r == nil:
 			return standIn{}
-		case made[name] == nil:
-			made[name] = s.make(d, r, in.at(key), s.base, &a.Limits)
+		case made[n.text] == nil:
+			made[n.text] = s.make(d, r, n, s.base, &a.Limits)
 		}
-		return made[name]
+		return made[n.text]
 	}
 	add := func(p pawl.Policy) { a.Policies = append(a.Policies, p) }
 	for _, h := range s.Hooks {
 		if w := h.Steer; w != nil {
-			add(judge.Steer(w.Policy, &judge.SteerOptions{Model: model(w.mark, "model", w.Model), WritesOnly: w.WritesOnly, Ask: w.Ask}))
+			add(judge.Steer(w.Policy, &judge.SteerOptions{Model: model(w.n.get("model")), WritesOnly: w.WritesOnly, Ask: !w.Refuse}))
 		}
 	}
-	if w := s.Judge.Reflexion; w != nil {
-		add(judge.Reflexion(&judge.ReflexionOptions{
-			Model: model(w.mark, "model", w.Model), Every: orNone(w.Every), IgnoreErrors: !w.OnError, IgnoreLoops: !w.OnLoop,
-		}))
+	of := s.n.get("judge")
+	if s.Judge.Reflexion != nil {
+		o := *s.Judge.Reflexion
+		o.Model = model(of.get("reflexion").get("model"))
+		add(judge.Reflexion(&o))
 	}
-	if w := s.Judge.Grounding; w != nil {
-		add(judge.Grounding(&judge.GroundingOptions{Model: model(w.mark, "model", w.Model), Strict: w.Strict, Replans: orNone(w.Replans)}))
+	if s.Judge.Grounding != nil {
+		o := *s.Judge.Grounding
+		o.Model = model(of.get("grounding").get("model"))
+		add(judge.Grounding(&o))
 	}
 	if s.Judge.Causal {
 		add(judge.Causal())
 	}
-	if w := s.Context; w != nil {
-		add(window.Compact(&window.Options{
-			Model: model(w.mark, "summary_model", w.SummaryModel), Keep: orNone(w.Keep), MaxTokens: w.MaxTokens, Never: w.Compact == "never",
-		}))
-	}
-}
-
-// orNone returns a number as options of Go have it, where zero is the default and -1 none.
-func orNone(n int) int {
-	if n == 0 {
-		return -1
-	}
-	return n
-}
-
-// pick sets a constant to the number of a word among words, from 1.
-func pick[T ~int](word string, to *T, words ...string) {
-	for i, known := range words {
-		if word == known {
-			*to = T(i + 1)
-		}
+	if s.Context != nil {
+		o := s.Context.Options
+		o.Model = model(s.n.get("context").get("summary_model"))
+		add(window.Compact(&o))
 	}
 }
 

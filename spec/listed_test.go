@@ -181,7 +181,7 @@ func TestUnlisted(t *testing.T) {
 }
 
 // The entry of a provider sets prices, in the spec or in the user's file, and the spec's own prices come first.
-func TestPricesOfProviders(t *testing.T) {
+func TestPricesOfProviders(t *testing.T) { // Promises: N4.
 	const providers = "providers: {anthropic: {prices: {x: {input: 5, output: 6}}, price: none}, openai: {prices: {x: {input: 7, output: 8}}}}\n"
 	for _, c := range []struct {
 		model, more, from string

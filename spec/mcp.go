@@ -5,30 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/url"
 	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/expr"
-	"github.com/pawl-run/pawl/tool"
+	"github.com/pawl-run/pawl/internal/naming"
 )
-
-// An MCPServer is a server of the Model Context Protocol named in a spec. The
-// agent has its tools as NAME__tool. It is a program or a URL. Besides the fields here it has those
-// of its entry under tools: Name, Command, URL, Token (the name of a variable), Trusted, Allow,
-// Timeout, MaxOutput and MaxParallel.
-type MCPServer struct {
-	mcpSpec
-	mcpItem
-	Dir      string     // the working directory of its Command
-	Env      []string   // names of the variables that the program gets; their values are secrets
-	Cage     *tool.Cage // nil: the program has the user's rights
-	Identity string     // identifies the server as written in the spec, for pinning its tools
-
-	only []*node // the tools that a Hyphen document names, as NAME__tool; nil: all
-}
 
 // OAuth says how requests are authorised; nil: not by OAuth.
 func (m MCPServer) OAuth() *OAuth {
@@ -55,33 +39,39 @@ const ClientCredentials = "client_credentials"
 // that the spec names. ctx bounds the connecting.
 type Connector func(ctx context.Context, s MCPServer) (tools []pawl.Tool, end func() error, err error)
 
-func (s *Spec) readServer(w *mcpItem) {
-	m := &w.MCP
+func (s *Spec) readServer(w *MCPServer) {
+	m := &w.MCPAddress
 	if w.n.get("mcp").kind == 0 {
 		return
 	}
 	s.resolve(m.Command, m.mark)
 	s.checkServer(m)
 	if other, twice := s.MCPServer(m.Name); twice {
-		s.doc.problem(m.n, "there is another MCP server %s in line %d (give each a name of its own)", m.Name, other.mcpSpec.n.place.line)
+		s.doc.problem(m.n, "there is another MCP server %s in line %d (give each a name of its own)", m.Name, other.MCPAddress.n.place.line)
 		return
 	}
 	if m.Name == "" {
 		return
 	}
-	server := MCPServer{mcpSpec: *m, mcpItem: *w, Dir: s.dir, Env: s.Env, Identity: m.URL}
+	w.Dir, w.Env, w.Identity = s.dir, s.Env, m.URL
 	if m.Command != nil {
-		server.Cage = s.cage
+		w.Cage = s.cage
 		for _, word := range m.at("command").items { // as written, wherever the spec is
-			server.Identity += word.text + "\x00"
+			w.Identity += word.text + "\x00"
 		}
 	}
-	s.servers = append(s.servers, server)
+	if m.Credential != "" {
+		w.Credentials = s.credential(m.Credential, m.at("credential"))
+	}
+	s.servers = append(s.servers, *w)
 	s.gate(w.Approval, m.Name+"__*")
 }
 
 // checkServer reports problems with the address of a server.
-func (s *Spec) checkServer(m *mcpSpec) {
+func (s *Spec) checkServer(m *MCPAddress) {
+	if m.Auth != nil && m.Credential != "" {
+		s.doc.problem(m.Auth.n, "there is a credential and auth (leave one out)")
+	}
 	if m.Auth != nil && m.Auth.OAuth != nil {
 		switch o := m.Auth.OAuth; {
 		case m.Token != "":
@@ -89,19 +79,6 @@ func (s *Spec) checkServer(m *mcpSpec) {
 		case o.Grant == ClientCredentials && (o.Client == "" || o.Secret == ""):
 			s.doc.problem(o.n, "client_credentials needs a client and a secret (name the client, and the variable with its secret)")
 		}
-	}
-	address := m.at("url")
-	if m.URL == "" {
-		return
-	}
-	u, err := url.Parse(m.URL)
-	switch {
-	case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http":
-		s.doc.problem(address, "url is %q (write one such as https://HOST/mcp)", m.URL)
-	case u.User != nil:
-		s.doc.problem(address, "url holds a name or password (put the token into a variable, and its name under token)")
-	case u.Scheme == "http" && !slices.Contains([]string{"localhost", "127.0.0.1", "::1"}, u.Hostname()):
-		s.doc.problem(address, "url %s is not encrypted (write https; http is for this machine)", m.URL)
 	}
 }
 
@@ -142,7 +119,7 @@ func (s *Spec) connect(ctx context.Context, r *Registry, ends *[]func() error) e
 	for _, server := range s.servers {
 		if r.MCP == nil {
 			d := &document{}
-			d.problem(server.mcpSpec.n, "this program connects to no MCP servers (give the registry a connector)")
+			d.problem(server.MCPAddress.n, "this program connects to no MCP servers (give the registry a connector)")
 			return d.problems
 		}
 		tools, end, err := r.MCP(ctx, server)
@@ -230,7 +207,7 @@ func (s *Spec) remoteTools(r *Registry) (all []pawl.Tool) {
 			cage = server.Cage.Describe()
 		}
 		for name := range s.spoken(server) {
-			if toolName.MatchString(name) {
+			if naming.ToolName().MatchString(name) {
 				all = append(all, absent{pawl.ToolInfo{
 					Name: name, Cage: cage, Description: "It is known when the server is connected to.",
 					Input: anyArguments,

@@ -10,18 +10,6 @@ import (
 	"github.com/pawl-run/pawl/internal/sheet"
 )
 
-// sampling returns the settings of the model. A temperature of zero leaves it to the provider, and
-// a negative one is exactly zero.
-func (m *modelSpec) sampling() pawl.Sampling {
-	all := pawl.Sampling{MaxTokens: m.MaxTokens, Effort: m.Effort, Cache: strings.TrimPrefix(m.Cache, "auto")}
-	if m.Temperature != nil {
-		if all.Temperature = *m.Temperature; all.Temperature == 0 {
-			all.Temperature = -1
-		}
-	}
-	return all
-}
-
 // modelName returns the name of the model where it is given, and the directory of its files; empty
 // for an option.
 func (s *Spec) modelName(r *Registry) (name *node, dir string) {

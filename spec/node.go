@@ -112,6 +112,9 @@ func (n *node) keys() []pair {
 	return n.pairs
 }
 
+// refused reports whether the value, or something in it, was refused.
+func (n *node) refused() bool { return n.wrong || n.kind == 0 }
+
 // A mark is the part of a decoded mapping that knows where it stands. A mapping that is missing
 // has none.
 type mark struct{ n *node }

@@ -10,6 +10,7 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/approval"
 	"github.com/pawl-run/pawl/budget"
+	"github.com/pawl-run/pawl/internal/meter"
 	"github.com/pawl-run/pawl/internal/naming"
 	"github.com/pawl-run/pawl/team"
 )
@@ -76,7 +77,7 @@ func (p *Policy) check(d *document) {
 	for _, n := range p.n.all("deny.*") {
 		d.standing("deny", n, approval.Never(n.text), n.text)
 	}
-	p.budgets = d.budgets(p.policySpec.Budgets, nil)
+	p.budgets = d.budgets(p.n.get("budgets"), p.policySpec.Budgets, nil)
 	for _, w := range p.Gates {
 		tool, when := w.n.get("tool"), w.n.get("when")
 		if w.Tool != "" && d.standing("tool", tool, approval.For(w.Tool), w.Tool) && w.When != "" {
@@ -107,7 +108,7 @@ func (p *Policy) Source() (name, document string) { return p.name, p.text }
 // Lower returns the limits, reduced to the policy's where they are higher. A
 // zero means a default and stays, except that no limit on cost is reduced too.
 func (p *Policy) Lower(l pawl.Limits) pawl.Limits {
-	return l.Combine(p.Limits, func(name string, v, most float64) float64 {
+	return meter.Combine(l, p.Limits, func(name string, v, most float64) float64 {
 		if most > 0 && (v > most || v == 0 && (name == "cost" || name == "handoffs")) {
 			return most
 		}
@@ -232,7 +233,7 @@ func allowed(patterns []string, model string) bool {
 // strict.
 func (p *Policy) Looser(than *Policy) (ways []string) {
 	say := func(format string, args ...any) { ways = append(ways, fmt.Sprintf(format, args...)) }
-	than.Limits.Combine(p.Limits, func(name string, was, is float64) float64 {
+	meter.Combine(than.Limits, p.Limits, func(name string, was, is float64) float64 {
 		switch {
 		case was == 0 || is != 0 && is <= was:
 		case is == 0:

@@ -10,6 +10,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/display"
+	"github.com/pawl-run/pawl/internal/meter"
 	"github.com/pawl-run/pawl/internal/redact"
 )
 
@@ -87,7 +88,7 @@ func (r Recorded) String() string {
 
 // Assignments lists the limits that are set as the command takes them, such as time=30m.
 func Assignments(l pawl.Limits) (list []string) {
-	l.Combine(l, func(name string, v, _ float64) float64 {
+	meter.Combine(l, l, func(name string, v, _ float64) float64 {
 		if v != 0 {
 			list = append(list, name+"="+limitText(name, v))
 		}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -14,7 +15,12 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/a2a"
+	"github.com/pawl-run/pawl/budget"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/guard"
+	"github.com/pawl-run/pawl/internal/cron"
+	"github.com/pawl-run/pawl/judge"
 	"github.com/pawl-run/pawl/tool"
 	"github.com/pawl-run/pawl/tool/fetch"
 	"github.com/pawl-run/pawl/webhook"
@@ -54,11 +60,10 @@ type schemas map[string]*jsonschema.Schema
 // definitions makes the schemas of all mappings.
 var definitions = sync.OnceValue(func() schemas {
 	m := schemas{}
-	for _, t := range []reflect.Type{reflect.TypeFor[agentSpec](), reflect.TypeFor[hyphenSpec](), reflect.TypeFor[policySpec](), reflect.TypeFor[skillHead]()} {
+	for _, t := range []reflect.Type{reflect.TypeFor[Keys](), reflect.TypeFor[hyphenSpec](), reflect.TypeFor[policySpec](), reflect.TypeFor[skillHead]()} {
 		m.mapping(t)
 	}
 	step := m["step"] // in a spec, an agent that is a workflow has a key of its own
-	step.DependentRequired = map[string][]string{"switch": {"cases"}, "for_each": {"do"}, "while": {"max", "do"}}
 	step.Properties["workflow"] = m.value(reflect.TypeFor[string](), `such:"./triage.yaml"`)
 	step.Properties["workflow"].Description = "spec of another workflow, relative to this one, as a child run"
 	step.PropertyOrder = append(step.PropertyOrder, "workflow")
@@ -72,17 +77,22 @@ var definitions = sync.OnceValue(func() schemas {
 
 // marks are the tags of the mappings whose types are those of Go programs.
 var marks = map[reflect.Type]reflect.StructTag{
-	reflect.TypeFor[pawl.Limits]():        `def:"limits" title:"limits" about:"Limits of a run. The first three always apply."`,
-	reflect.TypeFor[pawl.Price]():         `def:"price" title:"a price" about:"Dollars per million tokens."`,
-	reflect.TypeFor[pawl.Tier]():          `def:"long" title:"long" about:"Prices of a whole request whose input is longer than 'from'."`,
-	reflect.TypeFor[workflow.Step]():      `def:"step" title:"the step" such:"{id: ask, single: {prompt: …}}" about:"A step of a [workflow](workflow.md), or a node of a graph. It has exactly one of 'single', 'tool', 'agent', 'workflow', 'switch', 'parallel', 'for_each' and 'while'."`,
-	reflect.TypeFor[workflow.Single]():    `def:"single" title:"single" about:"A request to the model."`,
-	reflect.TypeFor[engine.Rate]():        `def:"rate" title:"a rate" about:"Limits for each minute."`,
-	reflect.TypeFor[webhook.Hook]():       `def:"webhook" title:"a webhook" about:"A receiver of notices about runs."`,
-	reflect.TypeFor[tool.MemoryOptions](): `def:"memory" title:"memory" short:"true" about:"Memories for later runs."`,
-	reflect.TypeFor[fetch.Options]():      `def:"fetch" title:"fetch" about:"Hosts for the tool 'fetch'."`,
-	reflect.TypeFor[tool.CageFiles]():     `def:"cage_files" title:"files" about:"Files and directories, relative to 'dir', or with './' to the spec's directory."`,
-	reflect.TypeFor[workflow.Edge]():      `def:"edge" title:"the edge" about:"An edge of a graph."`,
+	reflect.TypeFor[pawl.Limits]():            `def:"limits" title:"limits" about:"Limits of a run. The first three always apply."`,
+	reflect.TypeFor[pawl.Price]():             `def:"price" title:"a price" about:"Dollars per million tokens."`,
+	reflect.TypeFor[pawl.Tier]():              `def:"long" title:"long" about:"Prices of a whole request whose input is longer than 'from'."`,
+	reflect.TypeFor[workflow.Step]():          `def:"step" title:"the step" one:"single,tool,agent,workflow,switch,parallel,for_each,while" such:"{id: ask, single: {prompt: …}}" about:"A step of a [workflow](workflow.md), or a node of a graph. It has exactly one of 'single', 'tool', 'agent', 'workflow', 'switch', 'parallel', 'for_each' and 'while'."`,
+	reflect.TypeFor[workflow.Single]():        `def:"single" title:"single" about:"A request to the model."`,
+	reflect.TypeFor[engine.Rate]():            `def:"rate" title:"a rate" about:"Limits for each minute."`,
+	reflect.TypeFor[webhook.Hook]():           `def:"webhook" title:"a webhook" about:"A receiver of notices about runs."`,
+	reflect.TypeFor[tool.MemoryOptions]():     `def:"memory" title:"memory" short:"true" about:"Memories for later runs."`,
+	reflect.TypeFor[budget.Budget]():          `def:"budget" title:"a budget" about:"A limit on the runs with one value of a label."`,
+	reflect.TypeFor[tool.Cage]():              `def:"cage" title:"cage" about:"[Restrictions](tools.md#the-cage) on every command, MCP server and agent of the spec."`,
+	reflect.TypeFor[tool.WaitOptions]():       `def:"wait" title:"wait" short:"true" about:"Bounds of a wait."`,
+	reflect.TypeFor[judge.ReflexionOptions](): `def:"reflexion" title:"reflexion" short:"true" about:"When the run is judged."`,
+	reflect.TypeFor[judge.GroundingOptions](): `def:"grounding" title:"grounding" short:"true" about:"The check of the final [answer](governance.md#grounding)."`,
+	reflect.TypeFor[fetch.Options]():          `def:"fetch" title:"fetch" about:"Hosts for the tool 'fetch'."`,
+	reflect.TypeFor[tool.CageFiles]():         `def:"cage_files" title:"files" about:"Files and directories, relative to 'dir', or with './' to the spec's directory."`,
+	reflect.TypeFor[workflow.Edge]():          `def:"edge" title:"the edge" about:"An edge of a graph."`,
 }
 
 // markOf returns the tags of a mapping.
@@ -119,7 +129,7 @@ func (m schemas) mapping(t reflect.Type) *jsonschema.Schema {
 			s.Extra = map[string]any{"example": such}
 		}
 		m[name] = s
-		m.fields(s, t)
+		m.fields(s, t, "")
 		s.OneOf = required(mark.Get("one"))
 	}
 	ref := reference(name)
@@ -143,14 +153,27 @@ func (m schemas) mapping(t reflect.Type) *jsonschema.Schema {
 	}
 }
 
-// fields adds the fields of a struct and of those embedded in it.
-func (m schemas) fields(s *jsonschema.Schema, t reflect.Type) {
+// keyOf returns the key of a field, and whether a mapping must have it. A field without a key has
+// the empty one.
+func keyOf(f reflect.StructField) (key string, required bool) {
+	key, option, _ := strings.Cut(f.Tag.Get("json"), ",")
+	if own := f.Tag.Get("key"); own != "" {
+		key, option = own, "omitempty"
+	}
+	if key == "-" {
+		key = ""
+	}
+	return key, option == "" && f.Tag.Get("optional") == "" || f.Tag.Get("required") != ""
+}
+
+// fields adds the fields of a struct and of those embedded in it, but for some.
+func (m schemas) fields(s *jsonschema.Schema, t reflect.Type, without string) {
 	for f := range t.Fields() {
-		name, option, _ := strings.Cut(f.Tag.Get("json"), ",")
+		name, needed := keyOf(f)
 		switch {
-		case f.Anonymous:
-			m.fields(s, f.Type)
-		case name == "" || name == "-":
+		case f.Anonymous && name == "":
+			m.fields(s, f.Type, f.Tag.Get("without"))
+		case name == "" || slices.Contains(strings.Split(without, ","), name):
 		default:
 			p := m.value(f.Type, f.Tag)
 			p.Description = code(f.Tag.Get("about"))
@@ -170,7 +193,13 @@ func (m schemas) fields(s *jsonschema.Schema, t reflect.Type) {
 				}
 				s.DependentSchemas[name] = &jsonschema.Schema{AnyOf: required(with)}
 			}
-			if s.Properties[name] = p; option == "" && f.Tag.Get("optional") == "" {
+			if needs := f.Tag.Get("needs"); needs != "" {
+				if s.DependentRequired == nil {
+					s.DependentRequired = map[string][]string{}
+				}
+				s.DependentRequired[name] = strings.Split(needs, ",")
+			}
+			if s.Properties[name] = p; needed {
 				s.Required = append(s.Required, name)
 			}
 			s.PropertyOrder = append(s.PropertyOrder, name)
@@ -207,7 +236,7 @@ func (m schemas) value(t reflect.Type, tag reflect.StructTag) *jsonschema.Schema
 		}
 	case kind == reflect.Map:
 		s.Type, s.AdditionalProperties = "object", m.value(t.Elem(), `list:"item"`)
-	case t == reflect.TypeFor[pawl.Agent](): // the file of one
+	case t == reflect.TypeFor[pawl.Agent](), t == reflect.TypeFor[pawl.Model](): // the file or the name of one
 		s.Type, s.Pattern = "string", `\S`
 	case kind == reflect.Struct:
 		return m.mapping(t)
@@ -271,23 +300,44 @@ func bound(tag reflect.StructTag, name string) *float64 {
 	return nil
 }
 
-// formats are the forms of texts: a pattern, the most characters, what to write instead of a wrong
-// text, and what to write instead of another kind of value.
-var formats = map[string]struct {
+// A form is what a text has to be.
+type form struct {
 	pattern string
-	most    *int
-	write   string
-	wanted  string
-}{
-	"agent":      {`^[a-z0-9-]+$`, nil, "use lower-case letters, digits and hyphens", ""},
-	"tool":       {`^[a-zA-Z0-9_-]{1,64}$`, nil, "use 1 to 64 letters, digits, _ or -", ""},
-	"server":     {`^[a-zA-Z0-9]+([_-]?[a-zA-Z0-9]+)*$`, new(32), "use 1 to 32 letters and digits, with single _ or - between them", ""},
-	"skill":      {`^[a-z0-9]+(-[a-z0-9]+)*$`, new(64), "use up to 64 lower-case letters, digits and single hyphens", ""},
-	"trigger":    {`^[a-z0-9][a-z0-9-]*$`, nil, "use small letters, digits and hyphens: it is a part of the address", ""},
-	"variable":   {`^[^=\x00]+$`, nil, "write the name of a variable, whose value is taken from the environment", ""},
-	"duration":   {`^\+?([0-9]+\.?[0-9]*|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h)`, nil, "write one such as 30s or 1h30m", "a duration such as 30s or 1h30m"},
-	"size":       {`^\+?[0-9.]+ *([KkMmGg]?[Ii]?[Bb])? *$`, nil, "write a size such as 16KB or 1MB", "a size such as 16KB or 1MB"},
+	most    *int                    // characters
+	write   string                  // what to write instead of a text that is not like the pattern
+	wanted  string                  // what to write instead of another kind of value
+	check   func(text string) error // what else is wrong with a text
+	says    string                  // what to say then of the text and the error
+}
+
+// formats are the forms of texts by their names in tags.
+var formats = map[string]form{
+	"agent":      {pattern: `^[a-z0-9-]+$`, write: "use lower-case letters, digits and hyphens"},
+	"tool":       {pattern: `^[a-zA-Z0-9_-]{1,64}$`, write: "use 1 to 64 letters, digits, _ or -"},
+	"server":     {pattern: `^[a-zA-Z0-9]+([_-]?[a-zA-Z0-9]+)*$`, most: new(32), write: "use 1 to 32 letters and digits, with single _ or - between them"},
+	"skill":      {pattern: `^[a-z0-9]+(-[a-z0-9]+)*$`, most: new(64), write: "use up to 64 lower-case letters, digits and single hyphens"},
+	"trigger":    {pattern: `^[a-z0-9][a-z0-9-]*$`, write: "use small letters, digits and hyphens: it is a part of the address"},
+	"variable":   {pattern: `^[^=\x00]+$`, write: "write the name of a variable, whose value is taken from the environment"},
+	"duration":   {pattern: `^\+?([0-9]+\.?[0-9]*|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h)`, write: "write one such as 30s or 1h30m", wanted: "a duration such as 30s or 1h30m"},
+	"size":       {pattern: `^\+?[0-9.]+ *([KkMmGg]?[Ii]?[Bb])? *$`, write: "write a size such as 16KB or 1MB", wanted: "a size such as 16KB or 1MB"},
 	"expression": {wanted: `an expression such as steps.ask.output == "yes"`},
+	"cron":       {says: "%[2]v", check: func(text string) error { _, err := cron.Parse(text, time.UTC); return err }},
+	"zone": {
+		says:  "is %[1]q, which this machine does not know (write one such as Europe/Berlin, or leave it out for UTC)",
+		check: func(text string) error { _, err := time.LoadLocation(text); return err },
+	},
+	"url":     {says: "cannot be used (%[2]v)", check: a2a.CheckURL}, // it may hold a secret
+	"webhook": {says: "cannot be posted to (%[2]v)", check: webhook.CheckURL},
+	"topic": {
+		says:  "has the topic %[1]q, which has no word (write words)",
+		check: func(text string) error { return guard.New(guard.Topics(guard.Block, text)).Check(pawl.Agent{}) },
+	},
+	"host": {
+		says: "has %[1]q (write a host, as in docs.example.org, *.example.org, 10.0.0.7 or localhost:8080)",
+		check: func(text string) error {
+			return objection(fetch.Tool(&fetch.Options{Allow: []string{text}}), pawl.Agent{})
+		},
+	},
 }
 
 // code writes the words in quotes of a description as code.

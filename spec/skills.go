@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl/internal/beneath"
-	"github.com/pawl-run/pawl/internal/expr"
+	"github.com/pawl-run/pawl/internal/naming"
 	"github.com/pawl-run/pawl/tool/agentsmd"
 	"github.com/pawl-run/pawl/tool/skill"
 )
@@ -134,7 +134,7 @@ func readSkill(path, dir, content string) (one skill.Skill, problems Problems) {
 	}
 	known := definitions()["skill"].PropertyOrder
 	root.pairs = slices.DeleteFunc(root.pairs, func(p pair) bool {
-		return !slices.Contains(known, p.key.text) && expr.Nearest(p.key.text, known) == ""
+		return !slices.Contains(known, p.key.text) && naming.Nearest(p.key.text, known) == ""
 	})
 	d.check(reference("skill"), root, "the head of a skill")
 	w := decoded[skillHead](root)

@@ -22,7 +22,7 @@ func tree(t *testing.T, files map[string]string) string {
 	return dir
 }
 
-func TestSkills(t *testing.T) {
+func TestSkills(t *testing.T) { // Promises: D11.
 	dir := tree(t, map[string]string{
 		"b/SKILL.md":       "---\nname: b\ndescription: >-\n  Does b,\n  well.\nallowed-tools: read_file  delete_*\nversion: 3\nmetadata: {author: me}\n---\nbody\n",
 		"a/SKILL.md":       "---\nname: a\ndescription: Does a.\n---\n",

@@ -16,10 +16,10 @@ import (
 	"github.com/pawl-run/pawl/tool/skill"
 )
 
-// A Spec is an agent described in a file, with the keys of the file as its fields. It is immutable
+// A Spec is an agent described in a file, with the [Keys] of the file as its fields. It is immutable
 // and safe for concurrent use; the fields are read-only.
 type Spec struct {
-	agentSpec
+	Keys
 	Budgets []budget.Budget // with those of its agents
 
 	path string // as given by the caller
@@ -33,13 +33,16 @@ type Spec struct {
 	flow       *flow       // nil: not a workflow
 	entries    []entry     // the tools, but for those of MCP servers
 	servers    []MCPServer // whose tools are known when they are connected to
-	toolsWrong bool        // some tools could not be read
+	noTool     bool        // some tools could not be read
+	noStep     bool        // some steps, edges or limits could not be read
 	gates      []gate
 	cage       *tool.Cage // its own within the one around it
 	skills     []skill.Skill
 	reads      pawl.Tool // reads the skills
 	notes      *agentsmd.Notes
 	registered []pawl.Policy // policies of the program
+
+	credentials map[string]*tool.Credentials
 
 	family    *family
 	handoffs  []*handoffSpec   // with absolute paths
@@ -162,7 +165,7 @@ func parse(name string, data []byte, o *Options) (*Spec, Problems) {
 		}
 	} else {
 		d.check(reference("spec"), root, "the spec")
-		s.agentSpec = decoded[agentSpec](root)
+		s.Keys = decoded[Keys](root)
 		for name, value := range map[string]string{"tools": o.Tools, "workflows": o.Workflows} {
 			if value != "" {
 				d.problem(option(name, ""), "it is for Hyphen loop documents, and this is a spec (list its tools and workflows under tools)")
@@ -208,7 +211,7 @@ func (s *Spec) read() {
 	s.doc.schema(s.n.get("output"), "output")
 	s.readCage()
 	s.readLoop()
-	s.checkFetch()
+	s.readCredentials()
 	s.readTools()
 	s.readSkills()
 	s.readNotes()
@@ -218,16 +221,18 @@ func (s *Spec) read() {
 	if s.Observe != nil {
 		s.resolve(s.Observe.Command, s.Observe.mark)
 	}
+	if s.Instruct != nil {
+		s.resolve(s.Instruct.Command, s.Instruct.mark)
+	}
 	if s.Goal != nil {
 		s.resolve(s.Goal.Metric.Command, s.Goal.Metric.mark)
 	}
-	if r := s.Judge.Reflexion; r != nil && r.Every == 0 && !r.OnError && !r.OnLoop {
-		s.doc.problem(r.n, "reflexion never judges (write every: 1, on_error: true or on_loop: true)")
+	if r := s.Judge.Reflexion; r != nil && r.Every < 0 && r.IgnoreErrors && r.IgnoreLoops {
+		s.doc.problem(s.at("judge", "reflexion"), "reflexion never judges (write every: 1, on_error: true or on_loop: true)")
 	}
-	s.checkTopics()
 	s.checkHooks()
 	s.checkWebhooks()
 	s.checkProviders()
-	s.Budgets = s.doc.budgets(s.agentSpec.Budgets, s.Budgets)
+	s.Budgets = s.doc.budgets(s.n.get("budgets"), s.Keys.Budgets, s.Budgets)
 	s.checkTriggers()
 }

@@ -228,7 +228,7 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-func TestStalePrices(t *testing.T) {
+func TestStalePrices(t *testing.T) { // Promises: T3.
 	r := registry()
 	r.Now = func() time.Time { return sheet.AsOf().Add(Outdated + time.Hour) }
 	const listed = "name: a\nmodel: anthropic/claude-sonnet-5-5\nlimits: {cost: 2}\n"

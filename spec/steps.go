@@ -12,10 +12,9 @@ import (
 
 // flow is the steps of a workflow, or the nodes of a graph.
 type flow struct {
-	at     *node           // the steps, or the nodes by their ids
-	asks   bool            // a step asks the workflow's model
-	unsure bool            // which steps there are, or what one does, could not be read
-	runs   map[*node]*Spec // specs of the agents and workflows that are steps, by where they are named
+	at   *node           // the steps, or the nodes by their ids
+	asks bool            // a step asks the workflow's model
+	runs map[*node]*Spec // specs of the agents and workflows that are steps, by where they are named
 }
 
 // readFlow reads the steps or nodes, if there should be any.
@@ -44,10 +43,8 @@ func (s *Spec) readFlow(kind string) {
 		}
 	}
 	s.flow.steps(s.readStep)
-	for _, n := range append(s.n.all("edges.*"), s.n.all("edges")...) {
-		s.flow.unsure = s.flow.unsure || n.wrong
-	}
-	s.flow.unsure = s.flow.unsure || s.at("limits").wrong && s.n.get("limits") != nil
+	others := slices.Concat(s.n.all("edges.*"), s.n.all("edges"), s.n.all("limits"), []*node{s.flow.at})
+	s.noStep = s.noStep || slices.ContainsFunc(others, (*node).refused)
 }
 
 // steps returns the steps with empty agents, after visiting each.
@@ -83,31 +80,26 @@ func visitSteps(steps []workflow.Step, at []*node, visit func(*workflow.Step, *n
 	}
 }
 
+// deeds are the keys that say what a step does, and which steps there are in it.
+var deeds = []string{"single", "tool", "agent", "workflow", "switch", "parallel", "for_each", "while", "do", "cases", "default"}
+
 // readStep reads the spec of the agent that a step runs.
 func (s *Spec) readStep(step *workflow.Step, n *node) {
 	s.flow.asks = s.flow.asks || step.Single != nil
-	does := ""
-	for _, key := range []string{"single", "tool", "agent", "workflow", "switch", "parallel", "for_each", "while"} {
+	s.noStep = s.noStep || n.kind == 0 || step.ID == "" || slices.ContainsFunc(n.pairs, func(p pair) bool {
+		return (p.value.kind == 0 || p.value.wrong && p.value.kind == list) && slices.Contains(deeds, p.key.text)
+	})
+	for _, key := range []string{"agent", "workflow"} {
 		at := n.get(key)
-		switch {
-		case at == nil:
+		if at == nil || at.kind != text {
 			continue
-		case does != "":
-			s.doc.problem(at, "a step is %s or %s (make two of it)", does, key)
-			n.wrong, s.flow.unsure = true, true
-			return
-		case at.kind == 0 || at.wrong && at.kind == list:
-			s.flow.unsure = true
-		case at.kind == text && (key == "agent" || key == "workflow"):
-			if sub := s.member(at); sub != nil {
-				s.onlyWorkflow(sub, key, at)
-				s.flow.runs[at] = sub
-				s.flow.asks = s.flow.asks || sub.Model.Name == "" && !sub.asksNobody()
-			}
 		}
-		does = key
+		if sub := s.member(at); sub != nil {
+			s.onlyWorkflow(sub, key, at)
+			s.flow.runs[at] = sub
+			s.flow.asks = s.flow.asks || sub.Model.Name == "" && !sub.asksNobody()
+		}
 	}
-	s.flow.unsure = s.flow.unsure || step.ID == "" || does == "" && s.flow.at.kind == list
 }
 
 // runs makes the agent a workflow, if the spec is one, and reports the problems
@@ -150,7 +142,7 @@ func (s *Spec) runs(d *document, r *Registry, a *pawl.Agent) {
 		switch { // what follows from a problem that was reported
 		case step.kind == 0 || at.kind == 0 || step.wrong && at == step && e.Key != "rounds":
 			continue
-		case e.Follows && (s.flow.unsure || e.Key == "tool" && s.toolsWrong):
+		case e.Follows && (s.noStep || e.Key == "tool" && s.noTool):
 			continue
 		}
 		for _, p := range s.flow.at.pairs {

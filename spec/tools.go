@@ -5,17 +5,14 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/expr"
+	"github.com/pawl-run/pawl/internal/naming"
 	"github.com/pawl-run/pawl/tool"
 )
-
-// toolName is the machine's rule for the names of tools.
-var toolName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 
 // readTools makes the tools, or keeps what they are made of.
 func (s *Spec) readTools() {
@@ -29,22 +26,18 @@ func (s *Spec) readTools() {
 		case w.Hosted != nil:
 			s.readHosted(w.Hosted)
 		case w.Wait != nil:
-			t := tool.Wait(&tool.WaitOptions{Max: w.Wait.Wait.Max, Signals: w.Wait.Wait.Signals})
-			s.add(entry{kind: ofCommand, name: "wait", at: w.Wait.at("wait"), tool: t}, nil)
+			s.add(entry{kind: ofCommand, name: "wait", at: w.Wait.at("wait"), tool: tool.Wait(w.Wait.Wait)}, nil)
 		case w.Builtin != nil:
 			s.readOwn(w.Builtin)
 		case w.Agent != nil:
-			s.readAgent(w.Agent)
+			s.readDelegate(w.Agent.mark, "agent", w.Agent.AgentOptions, w.Agent.Approval)
 		case w.Workflow != nil:
-			s.readDelegate(w.Workflow.mark, "workflow", &w.Workflow.localTool, tool.AgentOptions{})
+			s.readDelegate(w.Workflow.mark, "workflow", w.Workflow.AgentOptions, w.Workflow.Approval)
 		case w.Tool != nil:
 			s.readTool(w.Tool)
 		}
 	}
-	s.toolsWrong = len(s.doc.problems) > before
-	for _, n := range append(s.n.all("tools"), s.n.all("tools.*")...) {
-		s.toolsWrong = s.toolsWrong || n.wrong || n.kind == 0
-	}
+	s.noTool = len(s.doc.problems) > before || slices.ContainsFunc(append(s.n.all("tools"), s.n.all("tools.*")...), (*node).refused)
 }
 
 // An entry is a tool of a spec: one that is made, or an agent that becomes one with its caller's model.
@@ -83,7 +76,7 @@ func (s *Spec) made(kinds ...toolKind) (all []pawl.Tool) {
 func (s *Spec) add(e entry, approval *whenSpec) {
 	twice := slices.IndexFunc(s.entries, func(other entry) bool { return other.name == e.name })
 	switch {
-	case !toolName.MatchString(e.name):
+	case !naming.ToolName().MatchString(e.name):
 		s.doc.problem(e.at, "tool name %q (use 1 to 64 letters, digits, _ or -)", e.name)
 	case strings.HasPrefix(e.name, "__"):
 		s.doc.problem(e.at, "tool name %q (names that begin with __ belong to the machine; write builtins: true for its tools)", e.name)
@@ -94,9 +87,6 @@ func (s *Spec) add(e entry, approval *whenSpec) {
 		s.gate(approval, e.name)
 	}
 }
-
-// commandOnly are the keys that configure a program.
-var commandOnly = []string{"command", "timeout", "max_output", "max_calls", "max_parallel", "parallel", "on_doubt"}
 
 // readTool makes a tool that a program or the client of the run executes.
 func (s *Spec) readTool(w *toolItem) {
@@ -111,24 +101,18 @@ func (s *Spec) readTool(w *toolItem) {
 	s.beside(w.Witness)
 	var t pawl.Tool
 	if w.Client {
-		for _, p := range w.n.pairs {
-			if slices.Contains(commandOnly, p.key.text) {
-				s.doc.problem(p.key, "%s is for commands, and the tool %s is run by the client (leave it out)", p.key.text, w.Name)
-			}
-		}
 		t = tool.Client(w.Name, w.Description, w.Input, &tool.ClientOptions{
-			Effect: w.Effect, Exempt: w.Stuck != "", Trust: w.Trust, Reaches: w.Reaches, Content: w.Content, Witness: w.Witness, Dir: s.dir,
+			Effect: w.Effect, Exempt: w.Exempt, Trust: w.Trust, Reaches: w.Reaches, Content: w.Content, Witness: w.Witness, Dir: s.dir,
 		})
 	} else {
-		if w.n.get("command") == nil {
-			s.doc.problem(w.n, "%s has no command (write command: [./lookup.sh])", strings.TrimSpace("the tool "+w.Name))
-		}
 		s.resolve(w.Command, w.mark)
-		t = tool.Command(w.Name, w.Description, w.Command, &tool.CommandOptions{
-			Input: w.Input, Effect: w.Effect, OnDoubt: w.OnDoubt, Trust: w.Trust, Reaches: w.Reaches, Content: w.Content,
-			Exempt: w.Stuck != "", Alone: !w.Parallel, Timeout: w.Timeout, MaxOutput: w.MaxOutput, MaxCalls: w.MaxCalls, MaxParallel: w.MaxParallel,
-			Dir: s.dir, Secrets: s.Env, Cage: s.cage, Witness: w.Witness,
-		})
+		o := w.CommandOptions
+		o.Dir, o.Secrets, o.Cage = s.dir, s.Env, s.cage
+		o.Credentials = map[string]*tool.Credentials{}
+		for variable, name := range w.Credentials {
+			o.Credentials[variable] = s.credential(name, w.at("credentials").get(variable))
+		}
+		t = tool.Command(w.Name, w.Description, w.Command, &o)
 	}
 	if w.Name != "" {
 		s.add(entry{kind: ofCommand, name: w.Name, at: w.at("name"), tool: t}, w.Approval)

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/pawl-run/pawl/internal/cron"
 	"github.com/pawl-run/pawl/webhook"
 )
 
@@ -20,16 +19,7 @@ func (s *Spec) checkTriggers() {
 func (t *Trigger) Location() (*time.Location, error) { return time.LoadLocation(t.Zone) }
 
 func (s *Spec) checkTrigger(t *Trigger, before []Trigger) {
-	zone, err := t.Location()
-	if err != nil {
-		s.doc.problem(t.at("zone"), "there is no zone %s on this machine (write one such as Europe/Berlin, or leave it out for UTC)", t.Zone)
-		zone = time.UTC
-	}
 	switch {
-	case t.Cron != "":
-		if _, err := cron.Parse(t.Cron, zone); err != nil {
-			s.doc.problem(t.at("cron"), "cron %v", err)
-		}
 	case t.Watch != "":
 		t.Watch = s.file(t.Watch)
 		if info, err := os.Stat(t.Watch); err == nil && !info.IsDir() {
@@ -39,14 +29,8 @@ func (s *Spec) checkTrigger(t *Trigger, before []Trigger) {
 		if slices.ContainsFunc(before, func(o Trigger) bool { return o.Webhook == t.Webhook }) {
 			s.doc.problem(t.at("webhook"), "there is another webhook %s (give each a name of its own)", t.Webhook)
 		}
-		if t.n.get("secret") == nil {
-			s.doc.problem(t.n, "the webhook %s has no secret (name a variable with what its sender signs with)", t.Webhook)
-		}
-		switch {
-		case t.n.get("start") != nil && t.Signal != "":
+		if t.n.get("start") != nil && t.Signal != "" {
 			s.doc.problem(t.n, "the webhook %s has both start and signal (write two triggers)", t.Webhook)
-		case t.Signal != "" && t.Key == "":
-			s.doc.problem(t.n, "the webhook %s has a signal, but no key that says to which run", t.Webhook)
 		}
 	}
 }
@@ -54,9 +38,6 @@ func (s *Spec) checkTrigger(t *Trigger, before []Trigger) {
 func (s *Spec) checkWebhooks() {
 	urls := map[string]bool{}
 	for _, n := range s.n.all("webhooks.*.url") {
-		if err := webhook.CheckURL(n.text); err != nil && n.kind == text {
-			s.doc.problem(n, "url cannot be posted to (%v)", err)
-		}
 		if urls[n.text] {
 			s.doc.problem(n, "there is another webhook with this url (drop one)")
 		}

@@ -1,10 +1,10 @@
 package spec
 
 import (
-	"encoding/json"
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/progress"
 	"github.com/pawl-run/pawl/tool"
 )
 
@@ -14,7 +14,7 @@ type toolEntry struct {
 	mark `oneof:"tools"`
 
 	Tool     *toolItem     `json:"-"`
-	MCP      *mcpItem      `json:"-"`
+	MCP      *MCPServer    `json:"-"`
 	A2A      *a2aItem      `json:"-"`
 	Hosted   *hostedItem   `json:"-"`
 	Wait     *waitItem     `json:"-"`
@@ -24,21 +24,15 @@ type toolEntry struct {
 }
 
 type toolItem struct {
-	mark `def:"tool" title:"the tool" about:"A program, or with 'client: true' a tool that the client of the run executes."`
+	mark `def:"tool" title:"the tool" one:"command,client" about:"A program, or with 'client: true' a tool that the client of the run executes."`
 
-	Name        string          `json:"name" format:"tool" such:"lookup_ticket" about:"name for the model"`
-	Description string          `json:"description" such:"Look up a support ticket by its id." about:"purpose of the tool, for the model"`
-	Command     []string        `json:"command,omitempty" format:"argv" such:"[./lookup.sh]" about:"program and arguments, without a shell; './' is the spec's directory"`
-	Client      bool            `json:"client,omitempty" about:"the run waits until somebody submits the result"`
-	Input       json.RawMessage `json:"input,omitempty" usual:"no arguments" about:"arguments, an object"`
-	Effect      pawl.Effect     `json:"effect,omitempty" enum:"read,idempotent,write" usual:"write" about:"effect of a repeated call: nothing, nothing more, or another effect"`
-	Timeout     time.Duration   `json:"timeout,omitempty" usual:"60s" about:"time of one attempt"`
-	callKeys
-	OnDoubt pawl.OnDoubt `json:"on_doubt,omitempty" enum:"ask,fail,tell" usual:"ask" about:"when the outcome of a write is unknown: ask a person, end the run, or tell the model"`
-	Trust   pawl.Trust   `json:"trust,omitempty" enum:"trusted,untrusted" usual:"trusted" about:"trust in the results, for the [data-flow guard](governance.md#data-flow)"`
-	Reaches []string     `json:"reaches,omitempty" such:"[recipient]" usual:"values that are only a place" about:"arguments that say where a call goes, for the data-flow guard"`
-	Content []string     `json:"content,omitempty" such:"[body]" about:"arguments that are prose, for the data-flow guard"`
-	Witness []string     `json:"witness,omitempty" unique:"true" such:"[ledger.csv]" about:"files that the approver relied on, relative to 'dir'"`
+	Name        string   `json:"name" format:"tool" such:"lookup_ticket" about:"name for the model"`
+	Description string   `json:"description" such:"Look up a support ticket by its id." about:"purpose of the tool, for the model"`
+	Command     []string `json:"command,omitempty" format:"argv" such:"[./lookup.sh]" about:"program and arguments, without a shell; './' is the spec's directory"`
+	Client      bool     `json:"client,omitempty" about:"the run waits until somebody submits the result"`
+	tool.CommandOptions
+	Credentials map[string]string `json:"credentials,omitempty" such:"{CRM_TOKEN: crm}" about:"variables with tokens of the run's user, and the [credential](#credential) of each"`
+	Approval    *whenSpec         `json:"approval,omitempty" such:"{when: args.amount > 100}" about:"calls that a person must approve"`
 }
 
 type whenSpec struct {
@@ -58,14 +52,7 @@ type builtinItem struct {
 type waitItem struct {
 	mark `def:"wait-tool" title:"the tool" about:"The tool 'wait', which [suspends the run](tools.md#waiting) until a time or a signal."`
 
-	Wait waitSpec `json:"wait" about:"bounds of a wait"`
-}
-
-type waitSpec struct {
-	mark `def:"wait" title:"wait" short:"true" about:"Bounds of a wait."`
-
-	Max     time.Duration `json:"max,omitempty" such:"72h" usual:"720h" about:"the longest wait"`
-	Signals []string      `json:"signals,omitempty" min:"1" such:"[payment]" about:"what may end a wait early: 'pawl answer', or an answer over HTTP"`
+	Wait *tool.WaitOptions `json:"wait" about:"bounds of a wait"`
 }
 
 type hostedItem struct {
@@ -75,86 +62,73 @@ type hostedItem struct {
 	tool.HostedOptions
 }
 
-// callKeys are the keys of every tool with calls of its own.
-type callKeys struct {
-	MaxOutput   int       `json:"max_output,omitempty" format:"size" usual:"16KB" about:"size of the result that the model sees: its beginning and its end"`
-	MaxCalls    int       `json:"max_calls,omitempty" usual:"no limit" about:"calls in a run"`
-	MaxParallel int       `json:"max_parallel,omitempty" usual:"as many as the agent's" about:"calls at once; a write runs alone"`
-	Parallel    bool      `json:"parallel,omitempty" usual:"true" about:"run beside other calls; a write never does"`
-	Stuck       string    `json:"stuck,omitempty" enum:"exempt" about:"equal calls do not count as being stuck, as when polling"`
-	Approval    *whenSpec `json:"approval,omitempty" such:"{when: args.amount > 100}" about:"calls that a person must approve"`
-}
-
-// A runTool has the keys of a tool whose calls are runs.
-type runTool struct {
-	Name        string      `json:"name,omitempty" usual:"its own" about:"name for the model: up to 64 letters, digits, _ and -"`
-	Description string      `json:"description,omitempty" usual:"its own" about:"purpose of the tool, for the model"`
-	Effect      pawl.Effect `json:"effect,omitempty" enum:"read,idempotent,write" usual:"read if all its tools are, else write" about:"effect of a repeated call: nothing, nothing more, or another effect"`
-	callKeys
-	Trust pawl.Trust `json:"trust,omitempty" enum:"trusted,untrusted" usual:"untrusted if one of its tools is" about:"trust in the results, for the [data-flow guard](governance.md#data-flow)"`
-}
-
-// A localTool has also the keys for an agent whose runs are here.
-type localTool struct {
-	runTool
-
-	Iterations int `json:"iterations,omitempty" usual:"its own limit" about:"iterations of a call, in addition to its own limit"`
-	Weight     int `json:"weight,omitempty" usual:"1" about:"shares of a call, when the calls of a reply [divide](workflow.md#budgets-and-children) the rest of the limits"`
-}
-
 type agentItem struct {
 	mark `def:"agent-tool" title:"the tool" about:"Another agent. Each call is a [child run](command.md#agents-as-tools)."`
 
-	Agent  string `json:"agent" such:"./researcher.yaml" about:"spec of the agent, relative to this one; without a model it uses this agent's"`
-	Memory bool   `json:"memory,omitempty" about:"a call [continues the conversation](teams.md#remembering) of the call before it"`
-	Carry  string `json:"carry,omitempty" enum:"all,summary,last" usual:"nothing" about:"a call [sees](teams.md#what-a-called-agent-sees) the whole conversation, the person's last message with a summary by this agent, or only the person's last message"`
-	localTool
+	Agent string `json:"agent" such:"./researcher.yaml" about:"spec of the agent, relative to this one; without a model it uses this agent's"`
+	tool.AgentOptions
+	Approval *whenSpec `json:"approval,omitempty" such:"{when: args.amount > 100}" about:"calls that a person must approve"`
 }
 
 type workflowItem struct {
 	mark `def:"workflow-tool" title:"the tool" about:"A [workflow](workflow.md). Each call is a child run."`
 
-	Workflow string `json:"workflow" such:"./triage.yaml" about:"spec of the workflow, relative to this one"`
-	localTool
+	Workflow          string `json:"workflow" such:"./triage.yaml" about:"spec of the workflow, relative to this one"`
+	tool.AgentOptions `without:"memory,carry"`
+	Approval          *whenSpec `json:"approval,omitempty" such:"{when: args.amount > 100}" about:"calls that a person must approve"`
 }
 
 type a2aItem struct {
 	mark `def:"a2a-tool" title:"the tool" about:"An agent of another server, over the [Agent2Agent protocol](a2a.md). Each call is a child run with a task on the server. Without a name it has one from the URL."`
 
-	A2A a2aSpec `json:"a2a" about:"the agent"`
-	runTool
+	A2A               a2aSpec `json:"a2a" about:"the agent"`
+	tool.AgentOptions `without:"memory,carry,iterations,weight"`
+	Approval          *whenSpec `json:"approval,omitempty" such:"{when: args.amount > 100}" about:"calls that a person must approve"`
 }
 
 type a2aSpec struct {
 	mark `def:"a2a" title:"a2a" about:"An agent of another server."`
 
-	URL     string        `json:"url" such:"https://agents.example.org" about:"its card, or the server with '/.well-known/agent-card.json': https, or http on this machine"`
+	URL     string        `json:"url" format:"url" such:"https://agents.example.org" about:"its card, or the server with '/.well-known/agent-card.json': https, or http on this machine"`
 	Token   string        `json:"token,omitempty" format:"variable" about:"variable with the bearer token"`
 	Trusted bool          `json:"trusted,omitempty" about:"its words may instruct this agent"`
 	Timeout time.Duration `json:"timeout,omitempty" usual:"10m" about:"time between two messages of a task, after which it is cancelled and the call fails"`
 }
 
-type mcpItem struct {
+// An MCPServer is a server of the Model Context Protocol named in a spec. The agent has its tools as
+// NAME__tool.
+type MCPServer struct {
 	mark `def:"mcp-tool" title:"the tool" about:"The tools of a [server of the Model Context Protocol](mcp.md), named 'NAME__tool'."`
 
-	MCP         mcpSpec       `json:"mcp" about:"the server"`
+	MCPAddress  `json:"mcp" about:"the server"`
 	Allow       []string      `json:"allow,omitempty" unique:"true" min:"1" such:"[read_text_file]" usual:"all" about:"tools to offer, by the server's names"`
 	Timeout     time.Duration `json:"timeout,omitempty" usual:"60s" about:"time of one call"`
 	MaxOutput   int           `json:"max_output,omitempty" format:"size" usual:"16KB" about:"size of the result that the model sees: its beginning and its end"`
 	MaxParallel int           `json:"max_parallel,omitempty" usual:"as many as the agent's" about:"calls at once of one tool; a write runs alone"`
 	Trust       pawl.Trust    `json:"trust,omitempty" enum:"trusted,untrusted" usual:"that of 'mcp'" about:"trust in the results, for the [data-flow guard](governance.md#data-flow)"`
 	Approval    *whenSpec     `json:"approval,omitempty" such:"{when: args.amount > 100}" about:"calls that a person must approve"`
+
+	Dir         string            `json:"-"` // the working directory of its Command
+	Env         []string          `json:"-"` // names of the variables that the program gets; their values are secrets
+	Cage        *tool.Cage        `json:"-"` // nil: the program has the user's rights
+	Credentials *tool.Credentials `json:"-"` // of the users of runs; nil: none
+	Identity    string            `json:"-"` // identifies the server as written in the spec, for pinning its tools
+
+	only []*node // the tools that a Hyphen document names, as NAME__tool; nil: all
 }
 
-type mcpSpec struct {
+// An MCPAddress says how a server is reached: as a program or at a URL. Token and Credential name
+// where the secret of its requests is.
+type MCPAddress struct {
 	mark `def:"mcp" title:"mcp" one:"command,url" about:"A server of the Model Context Protocol."`
 
-	Name    string   `json:"name" format:"server" such:"files" about:"prefix of its tools' names"`
-	Command []string `json:"command,omitempty" format:"argv" such:"[npx, -y, some-server]" about:"program and arguments, without a shell; './' is the spec's directory"`
-	URL     string   `json:"url,omitempty" about:"URL, instead of a command: https, or http on this machine"`
-	Token   string   `json:"token,omitempty" with:"url" format:"variable" about:"variable with the bearer token"`
-	Auth    *mcpAuth `json:"auth,omitempty" with:"url" about:"[authorisation](mcp.md#authorisation) of requests, instead of a token"`
-	Trusted bool     `json:"trusted,omitempty" about:"believe its descriptions and effects; otherwise each tool is a write with untrusted results"`
+	Name       string   `json:"name" format:"server" such:"files" about:"prefix of its tools' names"`
+	Command    []string `json:"command,omitempty" format:"argv" such:"[npx, -y, some-server]" about:"program and arguments, without a shell; './' is the spec's directory"`
+	URL        string   `json:"url,omitempty" format:"url" about:"URL, instead of a command: https, or http on this machine"`
+	Token      string   `json:"token,omitempty" with:"url" format:"variable" about:"variable with the bearer token"`
+	Credential string   `json:"credential,omitempty" with:"url" about:"[credential](#credential) whose token, of the run's user, calls have as bearer token"`
+	Auth       *mcpAuth `json:"auth,omitempty" with:"url" about:"[authorisation](mcp.md#authorisation) of requests, instead of a token"`
+	Trusted    bool     `json:"trusted,omitempty" about:"believe its descriptions and effects; otherwise each tool is a write with untrusted results"`
 }
 
 type mcpAuth struct {
@@ -190,7 +164,7 @@ type hyphenLoop struct {
 	Model       string       `json:"model,omitempty" usual:"'--model', or 'PAWL_MODEL'" about:"model; a bare name is looked up in the model sheet"`
 	Iterations  int          `json:"max_iterations,omitempty" max:"10000" usual:"20" about:"model turns"`
 	TimeoutMS   int          `json:"timeout_ms,omitempty" max:"9223372036854" usual:"1800000" about:"milliseconds of running; waiting does not count"`
-	Temperature *float64     `json:"temperature,omitempty" such:"0.2" usual:"the provider's" about:"randomness of replies"`
+	Temperature float64      `json:"temperature,omitempty" zero:"-1" such:"0.2" usual:"the provider's" about:"randomness of replies"`
 	OnStuck     hyphenStuck  `json:"on_stuck,omitempty" usual:"3 turns, then fail" about:"response to a stuck loop"`
 	Trace       bool         `json:"include_reasoning_trace,omitempty" about:"add the reasoning trace to the result"`
 	ResultKey   string       `json:"result_key,omitempty" about:"key of the answer in the result's context"`
@@ -207,7 +181,7 @@ type hyphenTool struct {
 type hyphenStuck struct {
 	mark `def:"on_stuck" title:"on_stuck" about:"Response to a stuck loop."`
 
-	Iterations int    `json:"iterations,omitempty" usual:"3" about:"equal consecutive turns that count as stuck; 1 counts as 2"`
-	Action     string `json:"action,omitempty" enum:"fail,escalate,retry_with_hint" usual:"fail" about:"end the run, ask a person, or give the model one hint"`
-	Hint       string `json:"hint,omitempty" usual:"what the pattern suggests" about:"text of the hint"`
+	Iterations int           `json:"iterations,omitempty" usual:"3" about:"equal consecutive turns that count as stuck; 1 counts as 2"`
+	Action     progress.Then `json:"action,omitempty" enum:"fail,escalate,retry_with_hint" usual:"fail" about:"end the run, ask a person, or give the model one hint"`
+	Hint       string        `json:"hint,omitempty" usual:"what the pattern suggests" about:"text of the hint"`
 }

@@ -109,7 +109,7 @@ func parse(t *testing.T, source string) pawl.Condition {
 
 // TestLaws: the algebra is Boolean in what holds, && and || associate in all
 // that a verdict says, and printing loses nothing.
-func TestLaws(t *testing.T) {
+func TestLaws(t *testing.T) { // Promises: L9.
 	type conditions []pawl.Condition
 	holds := func(build func(a, b, c pawl.Condition) [2]pawl.Condition) func(a, b, c pawl.Condition, s *pawl.State) bool {
 		return func(a, b, c pawl.Condition, s *pawl.State) bool {

@@ -24,7 +24,7 @@ var options = &stop.Options{When: map[string]func(*pawl.State) bool{
 // TestTranscripts reads testdata/transcripts: "state" makes a state, "eval" asks a
 // condition of it, "parse" shows canonical source or the error, "check" asks a
 // condition what it has against an agent.
-func TestTranscripts(t *testing.T) {
+func TestTranscripts(t *testing.T) { // Promises: L9, B4.
 	datadriven.Walk(t, "testdata/transcripts", func(t *testing.T, path string) {
 		state := new(pawl.State)
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
@@ -245,7 +245,7 @@ func TestTooDeepToPrint(t *testing.T) {
 }
 
 // A foreign condition keeps its verdict within ours.
-func TestForeign(t *testing.T) {
+func TestForeign(t *testing.T) { // Promises: T12.
 	c := stop.Any(stop.Iterations(1), stop.All(stop.Not(stop.Done()), theirs("mine")))
 	want := pawl.Verdict{Holds: true, Status: pawl.StatusExhausted, Condition: "!done && mine", Leaf: "mine", Detail: "the model has not answered, they say so"}
 	if got := c.Eval(new(pawl.State)); got != want {

@@ -153,7 +153,10 @@ func Whole(s *pawl.State) Node {
 		add(Tree(c, s))
 	}
 	add(Tree(Done(), s))
-	for policy := range d.PoliciesOf("no_progress") {
+	for i, policy := range d.Policies {
+		if d.PolicyInfo[i].Kind != "no_progress" {
+			continue
+		}
 		v := s.Verdict()
 		add(Node{
 			Source: policy, Kind: KindLeaf, Outcome: pawl.StatusNoProgress, Holds: v.Status == pawl.StatusNoProgress && v.Leaf != toolErrors(l).String(),

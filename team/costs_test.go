@@ -190,7 +190,7 @@ func converse(t *testing.T, a pawl.Agent, messages ...string) (calls, tokens int
 // TestCosts counts the calls of a model that each pattern takes on the three scenarios that LangChain
 // publishes figures of: no more than those, so a hop wakes one agent once and not all of them (multica#8754).
 // Wherever a process dies, nothing is lost.
-func TestCosts(t *testing.T) {
+func TestCosts(t *testing.T) { // Promises: L17.
 	table := "\npattern     one    and a follow-up   three   tokens of three\n"
 	for _, p := range patterns {
 		one, _ := converse(t, p.build(t), "about one")

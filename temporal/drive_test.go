@@ -130,7 +130,7 @@ func (h *house) approve(run string) {
 }
 
 // One drive takes a run from one wait to the next. A drive without a reason changes nothing.
-func TestDrive(t *testing.T) {
+func TestDrive(t *testing.T) { // Promises: N8.
 	var sent []string
 	h := newHouse(t, mailer(&sent))
 	h.begin("r1")
@@ -154,6 +154,28 @@ func TestDrive(t *testing.T) {
 	}
 	if len(s.beats) == 0 || s.beats[0] != "iteration 0" {
 		t.Errorf("beats %q", s.beats)
+	}
+}
+
+// A run that waits for a time is left until then, and driven earlier only for its signal.
+func TestDriveWaits(t *testing.T) {
+	h := newHouse(t, pawl.Agent{Name: "mailer", Tools: []pawl.Tool{tool.Wait(&tool.WaitOptions{Signals: []string{"ready"}})}, Model: pawl.ModelFunc(func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
+		if len(r.Messages) > 1 {
+			return pawl.Say("awake"), nil
+		}
+		return pawl.Do(pawl.Call{Tool: "wait", Args: json.RawMessage(`{"for":"1h","signal":"ready"}`)}), nil
+	})})
+	h.begin("r1")
+	rest, err := h.shift().drive("r1")
+	if at := h.head("r1").WakeAt; err != nil || rest.Status != "paused" || !rest.WakeAt.Equal(at) || time.Until(at) < 50*time.Minute {
+		t.Fatalf("%+v until %v, %v", rest, at, err)
+	}
+	if again, err := h.shift().drive("r1"); err != nil || again.Seq != rest.Seq {
+		t.Errorf("before its time it went on: %+v, %v", again, err)
+	}
+	must(t, h.Say(t.Context(), "r1", "ada", "go on", &engine.SayOptions{Signal: "ready"}))
+	if rest, err := h.shift().drive("r1"); err != nil || rest.Status != "success" {
+		t.Errorf("with its signal: %+v, %v", rest, err)
 	}
 }
 

@@ -118,7 +118,7 @@ func TestProofHistory(t *testing.T) {
 }
 
 // Runs survive their workers: each goes on, and no mail leaves twice.
-func TestProofKills(t *testing.T) {
+func TestProofKills(t *testing.T) { // Promises: N8.
 	w := newTown(t, true, "")
 	const most, team = 1000, 3
 	for i := range most {

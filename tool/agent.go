@@ -85,31 +85,35 @@ func asked(description string) json.RawMessage {
 // AgentOptions configure a tool made of an agent. The zero value is valid.
 type AgentOptions struct {
 	// Name and Description are what the calling model reads; empty: the agent's.
-	Name, Description string
+	Name        string `key:"name" usual:"its own" about:"name for the model: up to 64 letters, digits, _ and -"`
+	Description string `key:"description" usual:"its own" about:"purpose of the tool, for the model"`
 	// Input is the JSON Schema of the arguments, an object. The agent's input is then the
 	// arguments as JSON text. Nil: one string, input.
 	Input json.RawMessage
 	// Effect is the effect of the whole run: unless it is a Read, nothing else runs
 	// meanwhile. Zero: Read if every tool of the agent is a Read, else Write.
-	Effect pawl.Effect
-	// MaxOutput, MaxCalls, MaxParallel, Alone and Exempt are as in [Options].
-	MaxOutput, MaxCalls, MaxParallel int
-	Alone, Exempt                    bool
+	Effect pawl.Effect `key:"effect" enum:"read,idempotent,write" usual:"read if all its tools are, else write" about:"effect of a repeated call: nothing, nothing more, or another effect"`
+	// The next five are as in [CommandOptions].
+	MaxOutput   int  `key:"max_output" format:"size" usual:"16KB" about:"size of the result that the model sees: its beginning and its end"`
+	MaxCalls    int  `key:"max_calls" usual:"no limit" about:"calls in a run"`
+	MaxParallel int  `key:"max_parallel" usual:"as many as the agent's" about:"calls at once; a write runs alone"`
+	Alone       bool `key:"parallel" usual:"true" about:"run beside other calls; a write never does"`
+	Exempt      bool `key:"stuck" enum:"exempt" about:"equal calls do not count as being stuck, as when polling"`
 	// Iterations bounds the iterations of a run beside the agent's own limit; zero: it does not.
-	Iterations int
+	Iterations int `key:"iterations" usual:"its own limit" about:"iterations of a call, in addition to its own limit"`
 	// Weight is how many of the equal shares a call gets, into which what is left of the limits
 	// is divided among the calls of a reply; zero: 1.
-	Weight int
+	Weight int `key:"weight" usual:"1" about:"shares of a call, when the calls of a reply [divide](workflow.md#budgets-and-children) the rest of the limits"`
 	// Remember has the agent remember the earlier calls in a run: each goes on with the
 	// conversation of the one before. Calls of one reply go on with the same one.
-	Remember bool
+	Remember bool `key:"memory" about:"a call [continues the conversation](teams.md#remembering) of the call before it"`
 	// Carry is what a run sees of the conversation of its caller: "all", up to the reply with the
 	// call; "summary", the last message of a person and a summary that the caller writes; or
 	// "last", that message alone. Empty: nothing. It cannot be set with Remember.
-	Carry string
+	Carry string `key:"carry" enum:"all,summary,last" usual:"nothing" about:"a call [sees](teams.md#what-a-called-agent-sees) the whole conversation, the person's last message with a summary by this agent, or only the person's last message"`
 	// Trust is the trust in the answers; zero: [pawl.Untrusted] if one of the agent's tools
 	// returns untrusted results, else [pawl.Trusted].
-	Trust pawl.Trust
+	Trust pawl.Trust `key:"trust" enum:"trusted,untrusted" usual:"untrusted if one of its tools is" about:"trust in the results, for the [data-flow guard](governance.md#data-flow)"`
 }
 
 // most returns the strongest effect of an agent's tools.

@@ -17,15 +17,15 @@ type Cage struct {
 	// and what they need to run. Its home and temporary directories are then directories
 	// of its own, empty at first and removed at the end, and it can reach no sockets
 	// through which it could command other programs. Nil: all files that the user may use.
-	Files *CageFiles
+	Files *CageFiles `key:"files" such:"{read: [.]}" usual:"the user's" about:"files that commands may use"`
 	// NoNetwork forbids all connections, including those to this machine.
-	NoNetwork bool
+	NoNetwork bool `key:"network" enum:"none" usual:"the user's" about:"no connections, even to this machine"`
 	// Memory is the maximum of memory of the command and all that it starts, and of the size
 	// of a file that it writes, in bytes; zero: no limit. Where no control group can be made,
 	// it is the maximum of private memory of each process.
-	Memory int64
+	Memory int64 `key:"memory" format:"size" min:"1048576" max:"1099511627776" usual:"no limit" about:"memory of a command with what it starts, and size of a file that it writes"`
 	// Processes is the maximum number of processes and threads at once; zero: no limit.
-	Processes int
+	Processes int `key:"processes" such:"64" usual:"no limit" about:"processes and threads at once"`
 	// Within, if set, is a second cage around this one, such as that of the user who
 	// ordered the work. The command is held to both, and the files of both are relative
 	// to its Dir.

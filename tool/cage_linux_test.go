@@ -79,7 +79,7 @@ func (p *pit) attempts(t *testing.T, c *tool.Cage, trials ...string) map[string]
 	return came
 }
 
-func TestCageFiles(t *testing.T) {
+func TestCageFiles(t *testing.T) { // Promises: B7.
 	p := newPit(t)
 	caging(t, p.cage)
 	secret := filepath.Join(p.dir, "secret")

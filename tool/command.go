@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strconv"
@@ -26,31 +27,32 @@ import (
 type CommandOptions struct {
 	// Input is the JSON Schema of the arguments, an object. Arguments that it does not
 	// name are refused unless it sets additionalProperties. Nil: no arguments.
-	Input json.RawMessage
+	Input json.RawMessage `key:"input" usual:"no arguments" about:"arguments, an object"`
 	// Effect is what repeating the command would do; zero is [pawl.Write].
-	Effect pawl.Effect
+	Effect pawl.Effect `key:"effect" enum:"read,idempotent,write" usual:"write" about:"effect of a repeated call: nothing, nothing more, or another effect"`
 	// Timeout is the deadline of one attempt; zero is 60 s.
-	Timeout time.Duration
+	Timeout time.Duration `key:"timeout" with:"command" usual:"60s" about:"time of one attempt"`
 	// MaxOutput is how many bytes of stdout, and of stderr, are kept, head and tail, in
 	// memory and in the result; zero is 16 KiB.
-	MaxOutput int
+	MaxOutput int `key:"max_output" with:"command" format:"size" usual:"16KB" about:"size of the result that the model sees: its beginning and its end"`
 	// MaxCalls is how often the tool may run in one run; zero: no limit.
-	MaxCalls int
+	MaxCalls int `key:"max_calls" with:"command" usual:"no limit" about:"calls in a run"`
 	// MaxParallel is how many calls of the tool may run at once in one run; zero: as many
 	// as the agent allows. A Write runs alone.
-	MaxParallel int
+	MaxParallel int `key:"max_parallel" with:"command" usual:"as many as the agent's" about:"calls at once; a write runs alone"`
 	// Trust is the trust in the results; zero is [pawl.Trusted]. Text that strangers may
 	// have written, such as mail or web pages, is [pawl.Untrusted].
-	Trust pawl.Trust
+	Trust pawl.Trust `key:"trust" enum:"trusted,untrusted" usual:"trusted" about:"trust in the results, for the [data-flow guard](governance.md#data-flow)"`
 	// Reaches names the arguments that say where a call goes, and Content those that
 	// are prose for a reader; see [pawl.ToolInfo].
-	Reaches, Content []string
+	Reaches []string `key:"reaches" such:"[recipient]" usual:"values that are only a place" about:"arguments that say where a call goes, for the data-flow guard"`
+	Content []string `key:"content" such:"[body]" about:"arguments that are prose, for the data-flow guard"`
 	// Alone lets nothing else run during a call, as with a Write.
-	Alone bool
+	Alone bool `key:"parallel" with:"command" usual:"true" about:"run beside other calls; a write never does"`
 	// Exempt says that equal calls do not count as being stuck, as when polling.
-	Exempt bool
+	Exempt bool `key:"stuck" enum:"exempt" about:"equal calls do not count as being stuck, as when polling"`
 	// OnDoubt says what to do about a Write with an unknown outcome; zero asks a person.
-	OnDoubt pawl.OnDoubt
+	OnDoubt pawl.OnDoubt `key:"on_doubt" with:"command" enum:"ask,fail,tell" usual:"ask" about:"when the outcome of a write is unknown: ask a person, end the run, or tell the model"`
 	// Version must change when the same declaration does something else, so that older
 	// runs do not resume with it unnoticed. Argv, Dir and Env are not part of the
 	// declaration.
@@ -58,7 +60,7 @@ type CommandOptions struct {
 	// Witness names files, relative to Dir, that the approver of a call relies on. When
 	// one of them has changed, or the program or a script among its operands, an approval
 	// is void and requested again.
-	Witness []string
+	Witness []string `key:"witness" unique:"true" such:"[ledger.csv]" about:"files that the approver relied on, relative to 'dir'"`
 
 	// Dir is the working directory; empty: that of this process.
 	Dir string
@@ -70,6 +72,8 @@ type CommandOptions struct {
 	// placeholder becomes the value. Values that other parts of the agent can see belong
 	// in the engine's Secrets too.
 	Secrets []string
+	// Credentials are variables with the tokens of the run's user; see [Credentials.Token].
+	Credentials map[string]*Credentials
 	// Grace is the time between SIGTERM and SIGKILL; zero is 5 s.
 	Grace time.Duration
 	// Cage restricts the command; nil: it may do whatever the user may.
@@ -109,7 +113,7 @@ func Command(name, description string, argv []string, o *CommandOptions) pawl.To
 	if o == nil {
 		o = &CommandOptions{}
 	}
-	c := &command{argv: slices.Clone(argv), dir: o.Dir, env: slices.Concat(o.Env, o.Secrets), secrets: slices.Clone(o.Secrets), grace: o.Grace, cage: o.Cage.Inner()}
+	c := &command{argv: slices.Clone(argv), dir: o.Dir, env: slices.Concat(o.Env, o.Secrets), secrets: slices.Clone(o.Secrets), credentials: maps.Clone(o.Credentials), grace: o.Grace, cage: o.Cage.Inner()}
 	c.grace = cmp.Or(c.grace, process.DefaultGrace)
 	c.declared = declare(pawl.ToolInfo{
 		Name: name, Description: description, Input: slices.Clone(o.Input), Effect: o.Effect,
@@ -126,9 +130,11 @@ type command struct {
 	dir     string
 	env     []string
 	secrets []string // those of env whose values are
-	grace   time.Duration
-	cage    *process.Cage // nil: none
-	chosen  bool          // the model chose argv
+
+	credentials map[string]*Credentials
+	grace       time.Duration
+	cage        *process.Cage // nil: none
+	chosen      bool          // the model chose argv
 }
 
 func (c *command) problems() (errs []error) {
@@ -188,6 +194,17 @@ func (c *command) Run(ctx context.Context, inv pawl.Invocation) (pawl.Output, er
 	if err != nil {
 		return pawl.Output{}, err
 	}
+	for variable, of := range c.credentials {
+		token, err := of.Token(ctx)
+		if err != nil {
+			return pawl.Output{}, err
+		}
+		j.Env = append(j.Env, variable+"="+token)
+		if j.Secrets == nil {
+			j.Secrets = map[string]string{}
+		}
+		j.Secrets[of.name] = token
+	}
 	return c.perform(ctx, j, inv)
 }
 
@@ -239,6 +256,9 @@ func (c *command) job(inv pawl.Invocation) (*job, error) {
 	j.Stdin = redact.Strings(stdin, secrets.Restore)
 	return j, nil
 }
+
+// Waits reports that the run may have to wait for a person, who gives access.
+func (c *command) Waits() bool { return len(c.credentials) > 0 }
 
 func (c *command) environment(inv pawl.Invocation) []string {
 	return process.CleanEnv(slices.Concat(c.env, []string{

@@ -65,7 +65,7 @@ func TestCommandLargeArguments(t *testing.T) {
 
 // TestCommandStops lets commands of several manners run until they are ready,
 // ends their context, and looks for what is left.
-func TestCommandStops(t *testing.T) {
+func TestCommandStops(t *testing.T) { // Promises: T15.
 	for _, c := range []struct {
 		part  string
 		grace time.Duration // short only where it is to be over

@@ -39,7 +39,7 @@ func TestResults(t *testing.T) {
 		{"number", 1e21, `1e+21`},
 		{"big number", new(big.Int).Lsh(big.NewInt(1), 80), `1208925819614629174706176`},
 		{"bytes", []byte("hi"), `"aGk="`},
-		{"output", pawl.Output{JSON: json.RawMessage(`1`), Images: []pawl.File{{Type: "image/png"}}}, `1`},
+		{"output", pawl.Output{JSON: json.RawMessage(`1`), Files: []pawl.File{{Type: "image/png"}}}, `1`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := tool.Func("f", "F.", func(context.Context, struct{}) (any, error) { return c.result, nil }, pawl.Read)
@@ -47,7 +47,7 @@ func TestResults(t *testing.T) {
 			if err != nil || string(out.JSON) != c.want || out.Truncated {
 				t.Errorf("got %s, %v, want %s", out.JSON, err, c.want)
 			}
-			if o, ok := c.result.(pawl.Output); ok && len(out.Images) != len(o.Images) {
+			if o, ok := c.result.(pawl.Output); ok && len(out.Files) != len(o.Files) {
 				t.Error("images are lost")
 			}
 		})

@@ -29,12 +29,17 @@ type job struct {
 	stderr    bool          // kept also if the command succeeds
 }
 
-// perform runs the command and returns how it ended, without its secrets.
+// perform runs the command and returns how it ended, without its secrets. Lines of progress that it
+// writes to stderr go to the receiver of ctx.
 func (j *job) perform(ctx context.Context, started func(pid int)) *process.Outcome {
 	secrets, _ := redact.New(j.Secrets)
 	stdout, stderr := display.NewBuffer(j.MaxOutput), display.NewBuffer(j.MaxOutput)
 	// Secrets are removed before the text is truncated, which might split one.
-	toOut, toErr := secrets.Writer(stdout), secrets.Writer(stderr)
+	lines := process.NewProgressLines(stderr, nil)
+	if !j.stderr {
+		lines = process.NewProgressLines(stderr, process.ReporterOf(ctx))
+	}
+	toOut, toErr := secrets.Writer(stdout), secrets.Writer(lines)
 	c := process.Command{
 		Argv: j.Argv, Dir: j.Dir, Env: j.Env, Stdin: j.Stdin, Grace: j.Grace,
 		Stdout: toOut, Stderr: toErr, Started: started,
@@ -45,7 +50,7 @@ func (j *job) perform(ctx context.Context, started func(pid int)) *process.Outco
 		exit, err = process.Run(ctx, c)
 		leave()
 	}
-	_, _ = toOut.Close(), toErr.Close() // writing to an excerpt never fails
+	_ = errors.Join(toOut.Close(), toErr.Close(), lines.Close()) // writing to an excerpt never fails
 	o := &process.Outcome{Code: exit.Code, Signal: exit.Signal, Out: printed(stdout)}
 	refusal, refused := errors.AsType[*process.StartError](err)
 	if exit.Killed || refused && ctx.Err() != nil {
@@ -89,20 +94,20 @@ func result(o *process.Outcome, stopped func(what error) error) (pawl.Output, er
 	case o.NotStarted():
 		return pawl.Output{}, notRun("%s", o.Refused)
 	case o.Cut != 0:
-		return pawl.Output{}, stopped(errors.Join(wrong, report(how, o)))
+		return pawl.Output{}, stopped(errors.Join(wrong, failure(how, o)))
 	case wrong != nil:
 		return pawl.Output{}, wrong
 	case o.Signal != "": // not sent by Pawl: the command may not have been done
-		return pawl.Output{}, &retry.UnknownError{Err: report(how, o)}
+		return pawl.Output{}, &retry.UnknownError{Err: failure(how, o)}
 	case o.Code != 0:
-		return pawl.Output{}, report(fmt.Sprintf("exit status %d", o.Code), o)
+		return pawl.Output{}, failure(fmt.Sprintf("exit status %d", o.Code), o)
 	}
 	return output(o.Out)
 }
 
-// report returns an error that says how a command failed and what it wrote. Many programs
+// failure returns an error that says how a command failed and what it wrote. Many programs
 // complain on stdout, which is used only if stderr is empty.
-func report(how string, o *process.Outcome) error {
+func failure(how string, o *process.Outcome) error {
 	for _, printed := range []process.Printed{o.Err, o.Out} {
 		if text := strings.TrimSpace(printed.Text); text != "" {
 			return fmt.Errorf("%s: %s", how, text)

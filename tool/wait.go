@@ -16,10 +16,10 @@ import (
 // WaitOptions are the optional parts of the tool wait. The zero value is valid.
 type WaitOptions struct {
 	// Max is the longest wait; zero is 30 days.
-	Max time.Duration
-	// Signals name what may end a wait before its time: those who know of it answer the call. Without
-	// them a person may still answer it.
-	Signals []string
+	Max time.Duration `key:"max" such:"72h" usual:"720h" about:"the longest wait"`
+	// Signals name what may end a wait before its time; see [engine.SayOptions]. A person may answer any
+	// wait.
+	Signals []string `key:"signals" min:"1" such:"[payment]" about:"names of signals that may end a wait early: of an answer, or of a webhook trigger"`
 }
 
 // Wait is the tool wait, with which a model or a workflow suspends the run for a time, until a time or
@@ -57,37 +57,39 @@ type wait struct {
 func (*wait) Waits() bool { return true }
 
 // Until implements [pawl.Waiter].
-func (w *wait) Until(args json.RawMessage, now time.Time) (at time.Time, what string, err error) {
+func (w *wait) Until(args json.RawMessage, now time.Time) (e pawl.InputRequested, err error) {
 	var a struct{ For, Until, Signal string }
 	if err := json.Unmarshal(args, &a); err != nil {
-		return at, "", err
+		return e, err
 	}
+	var at time.Time
 	switch {
 	case a.For != "" && a.Until != "":
-		return at, "", errors.New("give for or until, not both")
+		return e, errors.New("give for or until, not both")
 	case a.For != "":
 		d, err := duration(a.For)
 		if err != nil {
-			return at, "", err
+			return e, err
 		}
 		at = now.Add(d)
 	case a.Until != "":
 		if at, err = time.Parse(time.RFC3339, a.Until); err != nil {
-			return at, "", fmt.Errorf("until: %q is no time; write one such as 2027-01-31T09:00:00Z", a.Until)
+			return e, fmt.Errorf("until: %q is no time; write one such as 2027-01-31T09:00:00Z", a.Until)
 		}
 	case a.Signal != "":
 		at = now.Add(w.max)
 	default:
-		return at, "", errors.New("say how long: for or until")
+		return e, errors.New("say how long: for or until")
 	}
 	at = at.UTC()
 	if at.Sub(now) > w.max {
-		return at, "", fmt.Errorf("the wait would end at %s; the longest is %v, until %s", at.Format(time.RFC3339), w.max, now.Add(w.max).UTC().Format(time.RFC3339))
+		return e, fmt.Errorf("the wait would end at %s; the longest is %v, until %s", at.Format(time.RFC3339), w.max, now.Add(w.max).UTC().Format(time.RFC3339))
 	}
-	if what = "wait until " + at.Format(time.RFC3339); a.Signal != "" {
-		what += " or " + a.Signal
+	e = pawl.InputRequested{Question: "wait until " + at.Format(time.RFC3339), WakeAt: at, Awaits: a.Signal}
+	if a.Signal != "" {
+		e.Question += " or " + a.Signal
 	}
-	return at, what, nil
+	return e, nil
 }
 
 // duration reads a duration of Go, or days or weeks.

@@ -28,11 +28,13 @@ const (
 )
 
 // wrap runs one command. It records the command before it starts and after it has ended. The end of
-// out says that the file has the outcome. If nothing was started, out says why.
+// out says that the file has the outcome. If nothing was started, out says why, else it has the lines of
+// progress.
 func wrap(in io.Reader, out io.WriteCloser) {
 	signals := make(chan os.Signal, 8)
 	// Hangups are caught and not ignored: the command would inherit an ignored signal.
-	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
+	// Neither must the wrapper die when nobody reads its lines of progress any more.
+	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGPIPE)
 	var ask request
 	if json.NewDecoder(in).Decode(&ask) != nil {
 		return // the asking process died before its request was complete
@@ -48,13 +50,16 @@ func wrap(in io.Reader, out io.WriteCloser) {
 	defer cancel()
 	started := make(chan process.Identity, 1)
 	go watchForStop(ctx, file, signals, stop, started)
-	outcome := ask.Job.perform(ctx, func(pid int) {
+	relay := newRelay(out)
+	told := process.WithReporter(ctx, func(fraction float64, text string) { relay.pass(process.ProgressLine(fraction, text)) })
+	outcome := ask.Job.perform(told, func(pid int) {
 		id, err := process.Identify(pid)
 		if err == nil {
 			_ = file.Running(id) // without it only this process could end the command
 		}
 		started <- id
 	})
+	relay.close()
 	_ = file.End(outcome) // without it the outcome is unknown
 	// The caller does not wait until the disk has the outcome: it makes the outcome durable in the
 	// log. Another process finds the file unless the machine is lost.

@@ -15,7 +15,7 @@ import (
 type Hook struct {
 	// URL is where notices are posted. It is https, or http to this machine's
 	// loopback; see [CheckURL].
-	URL string `json:"url" such:"https://hooks.example.org/pawl" about:"https, or http on this machine"`
+	URL string `json:"url" format:"webhook" such:"https://hooks.example.org/pawl" about:"https, or http on this machine"`
 	// Secret signs the notices: whsec_ and a key in base64, as in Standard Webhooks, or
 	// any other text, whose bytes are then the key. Without a secret nothing is sent;
 	// the notices wait.
@@ -23,7 +23,7 @@ type Hook struct {
 	// SecretName names the secret in messages, such as the variable that has it; optional. In a spec it names the variable.
 	SecretName string `json:"secret" format:"variable" such:"HOOK_SECRET" about:"variable with the signing secret"`
 	// Events are the kinds of notices that the hook receives; nil: all.
-	Events []Event `json:"events,omitempty" unique:"true" min:"1" such:"[run.waiting, run.stopped]" enum:"run.waiting,run.paused,run.stopped" usual:"all" about:"notices to send"`
+	Events []Event `json:"events,omitempty" unique:"true" min:"1" such:"[run.waiting, run.stopped]" enum:"run.waiting,run.paused,run.stopped,run.notice" usual:"all" about:"notices to send"`
 }
 
 // Always gives every run the same hooks.

@@ -15,8 +15,9 @@ import (
 
 // A due is an entry of a log that needs a notice.
 type due struct {
-	seq   uint64
-	event Event
+	seq    uint64
+	event  Event
+	notice *pawl.NoticeGiven
 }
 
 // dues reads the entries of a log that need notices, and the agent's current declaration. A
@@ -34,7 +35,7 @@ func (o *Outbox) dues(ctx context.Context, run string) (list []due, is pawl.Decl
 		case pawl.RunForked:
 			list, epoch = nil, event.Epoch
 		case pawl.RunResumed:
-			if n := len(list); n > 0 && event.Epoch == epoch && list[n-1].event != Stopped {
+			if n := len(list); n > 0 && event.Epoch == epoch && (list[n-1].event == Waiting || list[n-1].event == Paused) {
 				list = list[:n-1]
 			}
 			if epoch = event.Epoch; event.Changed != nil {
@@ -42,7 +43,11 @@ func (o *Outbox) dues(ctx context.Context, run string) (list []due, is pawl.Decl
 			}
 		}
 		if what := eventOf(e.Event); what != 0 {
-			list = append(list, due{e.Seq, what})
+			one := due{seq: e.Seq, event: what}
+			if notice, is := e.Event.(pawl.NoticeGiven); is {
+				one.notice = &notice
+			}
+			list = append(list, one)
 		}
 	}
 	return list, is, nil
@@ -103,7 +108,7 @@ func (o *Outbox) notice(ctx context.Context, run string, d due) ([]byte, string,
 	if err != nil {
 		return nil, "", fmt.Errorf("notice of run %s: %w", run, err)
 	}
-	n := Notice{ID: idOf(run, d.seq), Type: d.event, Run: run, Seq: d.seq, Time: s.Time(), Result: redact.JSON(raw), Links: o.links(run, waits)}
+	n := Notice{ID: idOf(run, d.seq), Type: d.event, Run: run, Seq: d.seq, Time: s.Time(), Result: redact.JSON(raw), Notice: d.notice, Links: o.links(run, waits)}
 	body, err := json.Marshal(n)
 	if err != nil {
 		return nil, "", fmt.Errorf("notice of run %s: %w", run, err)

@@ -22,7 +22,7 @@ import (
 
 // A run that waits and then ends is told of twice, in order, and once each,
 // however often somebody delivers.
-func TestDeliver(t *testing.T) {
+func TestDeliver(t *testing.T) { // Promises: T19.
 	j, to := open(t), receive(t, nil)
 	out := outbox(t, j, &webhook.Options{Public: "https://runs.example.org/"}, to.hook())
 	first := parked(t, j, "r")
@@ -149,6 +149,20 @@ func TestEventsAreChosen(t *testing.T) {
 	deliver(t, outbox(t, j, nil, to.hook(webhook.Stopped)), settled(t, j, parked(t, j, "r")))
 	if to.types() != "stopped" {
 		t.Error(to.types())
+	}
+}
+
+// A notice of a limit is delivered while the run goes on, and once.
+func TestNoticeOfLimit(t *testing.T) {
+	j, to := open(t), receive(t, nil)
+	out := outbox(t, j, nil, to.hook())
+	agent := pawl.Agent{Name: "near", Limits: pawl.Limits{Tokens: 10_000}, Tools: treasurer().Tools, Model: script.Replies(
+		pawl.Reply{Parts: []pawl.Part{pawl.Call{Tool: "pay", Args: json.RawMessage(`{"to": "ada"}`)}}, Usage: pawl.Usage{Input: 100, Output: 8_500}}, pawl.Say("Seen."))}
+	result := finish(t)(engine.New(j, nil).Start(t.Context(), agent, "Look.", &engine.StartOptions{ID: "r"}))
+	deliver(t, out, result)
+	deliver(t, out, result)
+	if to.types() != "notice stopped" || to.got[0].Notice == nil || to.got[0].Notice.About != "tokens" || to.got[1].Notice != nil {
+		t.Errorf("%s: %+v", to.types(), to.got)
 	}
 }
 

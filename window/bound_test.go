@@ -2,6 +2,7 @@ package window_test
 
 import (
 	"testing"
+	"testing/synctest"
 
 	"github.com/pawl-run/pawl"
 )
@@ -14,7 +15,7 @@ func TestBoundThinking(t *testing.T) {
 		i++
 	}
 	first := func(thinks int, bound bool) (iteration int) {
-		bubbled(t, func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
 			m := &meter{trace: traces(t)[i].results, turns: 60, read: simRead, write: simWrite, thinks: thinks, bound: bound}
 			for _, e := range play(t, m.agent(1000, 0)) {
 				if _, is := e.Event.(pawl.ContextCompacted); is && iteration == 0 {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/window"
@@ -18,7 +19,7 @@ func (c *cell) add(ratio float64) { c.sum, c.worst = c.sum+ratio, max(c.worst, r
 
 // billed is what a run of n turns costs.
 func billed(t *testing.T, x trace, n, ceiling int, loss float64, policies ...pawl.Policy) (m *meter) {
-	bubbled(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		m = &meter{trace: x.results, turns: n, read: simRead, write: simWrite}
 		play(t, m.agent(ceiling, loss, policies...))
 	})
@@ -34,7 +35,7 @@ var losses = [...]float64{0.02, 0.1}
 // call in fifty, or in ten, it is still held to the optimum of a cache that never
 // is, as nobody can know what will be lost, and to what sending everything costs.
 // PAWL_PROOF=1 plays all of it, and shows the table of docs/context.md.
-func TestGrid(t *testing.T) {
+func TestGrid(t *testing.T) { // Promises: B5, N4.
 	whole := os.Getenv("PAWL_PROOF") != ""
 	never := window.Compact(&window.Options{Never: true})
 	var table strings.Builder

@@ -24,8 +24,12 @@ const (
 // many requests as it has made, so that it is worth to pay once for a long conversation
 // that is written now.
 func (c compaction) lasting(s *pawl.State, t pawl.Think, w meter.Window) bool {
-	price, priced := s.Internals().Price(t)
-	if price = tier(price, t.Estimate); !priced || price.CacheLong <= 0 || t.Model != "" {
+	declared := s.Internals().Asked(t).Price
+	if declared == nil {
+		return false
+	}
+	price := tier(*declared, t.Estimate)
+	if price.CacheLong <= 0 || t.Model != "" {
 		return false
 	}
 	waits, requests := float64(w.Waits), float64(w.Requests)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/pawltest"
@@ -13,10 +14,10 @@ import (
 // TestLongRun: three hundred turns whose results have 3,000 tokens on average
 // stay within a window of 32,000, and each request still has the task, what is
 // pinned and the call that was made last.
-func TestLongRun(t *testing.T) {
+func TestLongRun(t *testing.T) { // Promises: T17.
 	const most = 32_000
 	for _, o := range []window.Options{{MaxTokens: most}, {MaxTokens: most, Never: true}, {MaxTokens: most, Keep: 20}} {
-		bubbled(t, func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
 			m := &meter{trace: traces(t)[12].results, turns: 300, read: simRead, write: simWrite}
 			m.seen = func(r pawl.Request) {
 				if len(r.Messages) == 0 || !strings.HasPrefix(r.Messages[0].Text(), strings.Repeat("task", simTask)) {

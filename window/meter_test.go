@@ -8,7 +8,6 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/pawl-run/pawl"
@@ -25,13 +24,8 @@ type meter struct {
 	turns    int
 	read     float64
 	write    float64
-	long     float64 // of writing what is kept for an hour; zero: nothing is
-	far      int     // requests with more tokens cost twice as much, all of them
-	blind    bool    // it does not say so
-	thinks   int     // tokens of thinking in a reply
-	bound    bool    // it takes them back only behind what it saw
-	unpriced bool    // it does not say what it costs, as behind a gateway
-	window   int     // tokens it takes; zero: any number
+	thinks   int  // tokens of thinking in a reply
+	bound    bool // it takes them back only behind what it saw
 	bill     float64
 	most     int // tokens of the largest request
 	requests int
@@ -39,10 +33,7 @@ type meter struct {
 	masked   int // times that results were left out
 	cached   []segment
 	last     time.Time
-	kept     bool // for an hour
 	turn     int
-	lost     []int       // requests of turns, from 0, before which the cache is lost
-	unseen   func() bool // whether the provider loses it without anything that shows
 	seen     func(pawl.Request)
 }
 
@@ -53,14 +44,7 @@ type segment struct {
 }
 
 func (m *meter) Describe() pawl.ModelInfo {
-	var far pawl.Tier
-	if m.far > 0 && !m.blind {
-		far = pawl.Tier{From: m.far, Input: 2, Output: 2 * simOutput, CacheRead: 2 * m.read, CacheWrite: 2 * m.write}
-	}
-	if m.unpriced {
-		return pawl.ModelInfo{Name: "meter", Endpoint: "https://gateway.example"}
-	}
-	return pawl.ModelInfo{Name: "meter", Bound: m.bound, Price: &pawl.Price{Long: far, Input: 1, Output: simOutput, CacheRead: m.read, CacheWrite: m.write, CacheLong: m.long}}
+	return pawl.ModelInfo{Name: "meter", Bound: m.bound, Price: &pawl.Price{Input: 1, Output: simOutput, CacheRead: m.read, CacheWrite: m.write}}
 }
 
 func (m *meter) segments(r pawl.Request) (all []segment) {
@@ -93,9 +77,6 @@ func (m *meter) reply(_ context.Context, r pawl.Request) (pawl.Reply, error) {
 	for _, s := range all {
 		size += s.tokens
 	}
-	if m.window > 0 && int(size) > m.window {
-		return pawl.Reply{}, &pawl.ModelError{Class: pawl.ClassTooLong, Message: "prompt is too long"}
-	}
 	if m.seen != nil {
 		m.seen(r)
 	}
@@ -106,39 +87,26 @@ func (m *meter) reply(_ context.Context, r pawl.Request) (pawl.Reply, error) {
 			break
 		}
 	}
-	ttl, write := 5*time.Minute, m.write
-	if m.kept {
-		ttl = time.Hour
-	}
-	if r.Long {
-		write = m.long
-	}
-	if time.Since(m.last) > ttl || r.Purpose == pawl.PurposeTurn && m.unseen != nil && m.unseen() {
+	if time.Since(m.last) > 5*time.Minute {
 		m.cached = nil
-		m.lost = append(m.lost, m.turn)
 	}
 	hit := 0.0
 	for i := 0; i < len(all) && i < len(m.cached) && all[i] == m.cached[i]; i++ {
 		hit += all[i].tokens
 	}
-	times := 1.0
-	if m.far > 0 && int(size) > m.far {
-		times = 2
-	}
-	m.bill += times * (m.read*hit + write*(size-hit))
-	m.cached, m.last, m.kept = all, time.Now(), r.Long
+	m.bill += m.read*hit + m.write*(size-hit)
+	m.cached, m.last = all, time.Now()
 	m.requests++
 	usage := pawl.Usage{Input: int(size), CacheRead: int(hit), CacheWrite: int(size - hit)}
 	if r.Purpose == pawl.PurposeSummary {
 		m.made++
-		m.bill += times * simOutput * simSummary
+		m.bill += simOutput * simSummary
 		usage.Output = simSummary
 		reply := pawl.Say(strings.Repeat("sum ", simSummary))
 		reply.Usage = usage
 		return reply, nil
 	}
 	m.turn++
-	m.bill += (times - 1) * simOutput * simReply // the rest of it costs the same by every way
 	usage.Output, usage.Reasoning = simReply, m.thinks
 	if m.turn == m.turns {
 		reply := pawl.Say("done")
@@ -201,6 +169,3 @@ func play(t testing.TB, a pawl.Agent) (entries []pawl.Entry) {
 	}
 	return entries
 }
-
-// bubbled runs f under a clock of its own.
-func bubbled(t *testing.T, f func(t *testing.T)) { synctest.Test(t, f) }

@@ -152,8 +152,8 @@ func TestNoCalls(t *testing.T) {
 	} {
 		r := begin(t, pawl.RunStarted{Declaration: c.agent, Input: "go"})
 		got, _ := r.asked(pawl.ModelCalled{Purpose: "any", View: c.view})
-		if len(got.Tools) != c.tools || got.NoCalls != c.none || c.tools > 0 && !reflect.DeepEqual(got.Tools, c.agent.Tools) {
-			t.Errorf("%s: %d tools, no calls: %v", name, len(got.Tools), got.NoCalls)
+		if len(got.Tools) != c.tools || (got.ToolChoice == "none") != c.none || c.tools > 0 && !reflect.DeepEqual(got.Tools, c.agent.Tools) {
+			t.Errorf("%s: %d tools, choice %q", name, len(got.Tools), got.ToolChoice)
 		}
 	}
 }

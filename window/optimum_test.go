@@ -14,7 +14,6 @@ const (
 	simSystem  = 7000 // prompt and tools
 	simTask    = 1000
 	simReply   = 300 // of each turn
-	simNote    = 25  // what stands for a result that is left out
 	simSummary = 1500
 	simAsk     = 400 // what asks for a summary
 	simKeep    = 5

@@ -68,10 +68,20 @@ func fine(p pawl.Price, t pawl.Think, removable float64) float64 {
 	return (high.read-low.read)*rest + (high.out-low.out)*usualReply
 }
 
+// relativePrice is what a model costs. For one elsewhere whose price is unknown it is one with the
+// usual ratios of input, output and cache, in no currency, which is enough to compare costs. A model
+// in this process has no price: what it costs is unlike that.
+func relativePrice(info *pawl.ModelInfo) pawl.Price {
+	if info.Price == nil && info.Endpoint != "" {
+		return pawl.Price{Input: 1, Output: 5, CacheRead: 0.1, CacheWrite: 1.25}
+	}
+	return *cmp.Or(info.Price, &pawl.Price{})
+}
+
 // byPrice plans what saves money. With a model that costs nothing, such as one that runs in this
 // process, nothing does. Only the ratios of prices count, so that they may be unknown.
 func (c compaction) byPrice(s *pawl.State, t pawl.Think, w meter.Window) plan {
-	price := s.Internals().RelativePrice(t)
+	price := relativePrice(s.Internals().Asked(t))
 	if price.Input <= 0 || c.Never || w.Exchanges == 0 {
 		return plan{}
 	}
@@ -99,8 +109,7 @@ func (c compaction) byPrice(s *pawl.State, t pawl.Think, w meter.Window) plan {
 		made += (r.write - r.read) * ctx
 	}
 	if c.name != "" {
-		_, priced := s.Internals().Price(t)
-		if by, ok := s.Internals().Price(pawl.Think{Model: c.name}); ok && priced { // else the two do not compare
+		if by := s.Internals().Asked(pawl.Think{Model: c.name}).Price; by != nil && s.Internals().Asked(t).Price != nil { // else the two do not compare
 			made = by.Input*(ctx+promptTokens) + by.Output*summaryTokens
 		}
 	}
@@ -161,7 +170,7 @@ func (c compaction) affords(s *pawl.State, t pawl.Think) bool {
 	if limit == 0 {
 		return true
 	}
-	price, ok := s.Internals().Price(asked)
+	price := s.Internals().Asked(asked).Price
 	spent, _ := s.Cost()
-	return ok && limit-spent >= 2*price.Cost(pawl.Usage{Input: need, Output: mostSummary})
+	return price != nil && limit-spent >= 2*price.Cost(pawl.Usage{Input: need, Output: mostSummary})
 }

@@ -77,8 +77,14 @@ func local(s *pawl.State, old int) string {
 
 // summarised returns the calls of the exchanges before old, in order.
 func summarised(s *pawl.State, old int) (calls []pawl.CallState) {
-	for c := range s.Internals().CallsBefore(old) {
-		calls = append(calls, c)
+	w, n := s.Internals().Window(), 0
+	for c := range s.Calls() {
+		if old <= 0 || n >= w.Calls(old) {
+			break
+		}
+		if n++; n > w.Calls(0) {
+			calls = append(calls, c)
+		}
 	}
 	return calls
 }

@@ -77,6 +77,10 @@ func (t *Transcript) add(event pawl.Event, s *pawl.State) {
 		t.say(ev.Hint, s)
 	case pawl.Grounded:
 		t.say(ev.Hint, s)
+	case pawl.InstructionsGiven:
+		t.say(ev.Says(), s)
+	case pawl.NoticeGiven:
+		t.say(ev.Says(), s)
 	case pawl.InputGiven:
 		if _, ok := s.Call(ev.Call); ok || ev.After { // a message for later is said again then
 			t.results(s)
@@ -181,6 +185,9 @@ func (t *Transcript) called(e *pawl.ModelCalled, s *pawl.State) {
 		if e.View.Step != "" { // earlier messages are not shown
 			*t = Transcript{strategy: t.strategy, prefix: t.prefix}
 			t.attach(s.Files())
+			if now := s.Instructions(); now != "" {
+				t.say(pawl.InstructionsGiven{Text: now}.Says(), s)
+			}
 		}
 		t.say(e.View.Prompt, s)
 	}
@@ -244,19 +251,23 @@ func (t *Transcript) mask(ids []string, s *pawl.State) {
 	more := func(tool pawl.ToolInfo) bool { return tool.Name == "read_more" }
 	first := len(t.messages)
 	for _, id := range ids {
-		was, ok := s.Internals().Shown(id, "")
-		if !ok {
+		c := s.Internals().Peek(id)
+		if c == nil {
 			continue
 		}
-		c, _ := s.Call(id)
-		note := fmt.Sprintf("[%s bytes are left out here, because the conversation was too long.", display.Group(len(c.Result)))
+		files, also := returned(c), ""
+		if files != nil {
+			also = " and " + display.Count(len(files)-1, "file")
+		}
+		note := fmt.Sprintf("[%s bytes%s are left out here, because the conversation was too long.", display.Group(len(c.Result)), also)
 		if slices.ContainsFunc(s.Declaration().Tools, more) {
 			note += fmt.Sprintf(` Call read_more with {"call":%q} if you need them.`, id)
 		} else if c.Effect == pawl.Read {
 			note += " Call " + c.Tool + " again if you need them."
 		}
-		now, _ := s.Internals().Shown(id, note+"]")
-		first = min(first, t.swap(t.part(was), t.part(now)))
+		at := t.swap(t.part(shown(c, "")), t.part(shown(c, note+"]")))
+		t.drop(at, files)
+		first = min(first, at)
 	}
 	t.move(first)
 }
@@ -307,6 +318,31 @@ func (t *Transcript) swap(was, now pawl.Part) int {
 	return len(t.messages)
 }
 
+// drop takes the files of a result out of message n. Equal files of two calls are the same parts, so
+// any of them may go.
+func (t *Transcript) drop(n int, files []pawl.Part) {
+	if n >= len(t.messages) || files == nil {
+		return
+	}
+	parts := t.messages[n].Parts
+	for i := 0; i+len(files) <= len(parts); i++ {
+		if slices.EqualFunc(parts[i:i+len(files)], files, samePart) {
+			t.messages[n].Parts = slices.Delete(slices.Clone(parts), i, i+len(files))
+			return
+		}
+	}
+}
+
+// samePart compares a text or a file.
+func samePart(a, b pawl.Part) bool {
+	f, is := a.(pawl.File)
+	g, also := b.(pawl.File)
+	if is && also {
+		return f.Blob == g.Blob && f.Name == g.Name
+	}
+	return !is && !also && a == b
+}
+
 // results adds the answers of the current turn's calls once all have one.
 func (t *Transcript) results(s *pawl.State) {
 	if len(t.calls) == 0 || s.HasOpen() {
@@ -319,29 +355,30 @@ func (t *Transcript) results(s *pawl.State) {
 	}
 }
 
-// answered returns the answers of the current turn's calls, and whether their reply was rejected.
+// answered returns the answers of the current turn's calls, with their files after them, and whether their reply was rejected.
 // open, unless empty, is the error of open calls; missing is that of calls that the run does not
 // have.
 func (t *Transcript) answered(s *pawl.State, open, missing string) (answers []pawl.Part, rejected bool) {
 	answers = make([]pawl.Part, 0, len(t.calls)+len(t.pending))
+	var files []pawl.Part
 	for _, p := range t.calls {
 		c, is := p.(pawl.Call)
 		if !is {
 			continue
 		}
-		result, ok := s.Internals().Shown(c.ID, "")
-		answered, refused, omitted := s.Internals().Answered(c.ID)
-		if !ok {
-			result = unanswered(c, missing)
-		} else if !answered && open != "" {
-			result = unanswered(c, open)
+		of := s.Internals().Peek(c.ID)
+		switch {
+		case of == nil:
+			answers = append(answers, t.part(unanswered(c, missing)))
+			continue
+		case of.Phase != pawl.PhaseAnswered && open != "":
+			answers = append(answers, t.part(unanswered(c, open)))
+		case !of.Omitted: // else providers accept no answer to a call in text
+			answers, files = append(answers, t.part(shown(of, ""))), append(files, returned(of)...)
 		}
-		if rejected = rejected || refused; omitted {
-			continue // providers accept no answer to a call in text
-		}
-		answers = append(answers, t.part(result))
+		rejected = rejected || of.Rejected
 	}
-	return answers, rejected
+	return append(answers, files...), rejected
 }
 
 // unanswered returns an error as the result of a call without one.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/internal/wire"
 )
 
@@ -41,7 +42,11 @@ func TestWindowIsTheConversation(t *testing.T) {
 			take(turn, pawl.ModelReplied{Purpose: pawl.PurposeTurn, Reply: pawl.Reply{Parts: parts, Stop: pawl.StopCalls}})
 			for n := first + 1; n <= calls; n++ {
 				take(turn, pawl.ToolStarted{Call: fmt.Sprint("c_", n), Tool: "look", Effect: pawl.Read, Attempt: 1})
-				take(turn, pawl.ToolFinished{Call: fmt.Sprint("c_", n), Tool: "look", Status: pawl.ToolOK, Result: wire.Quote(strings.Repeat("r", r.IntN(900)))})
+				done := pawl.ToolFinished{Call: fmt.Sprint("c_", n), Tool: "look", Status: pawl.ToolOK, Result: wire.Quote(strings.Repeat("r", r.IntN(900)))}
+				if r.IntN(3) == 0 {
+					done.Files = []pawl.File{{Name: done.Call, Type: "application/pdf", Blob: "b", Bytes: 9, Tokens: 40 + r.IntN(90)}}
+				}
+				take(turn, done)
 			}
 			w := s.Internals().Window()
 			switch old := w.Exchanges - r.IntN(w.Exchanges+1); r.IntN(6) {
@@ -82,13 +87,18 @@ func differs(s *pawl.State, talk *Transcript) string {
 			switch p := p.(type) {
 			case pawl.Text:
 				bytes += len(p.Text) + messageBytes
+			case pawl.File:
+				bytes += 3*p.Tokens + messageBytes
 			case pawl.Call:
 				bytes += len(p.Tool) + len(p.Args) + messageBytes
 			case pawl.ToolResult:
 				bytes += len(p.Content) + messageBytes
 				if strings.Contains(p.Text(), "left out here") {
 					bytes += maskBytes - len(p.Content)
-				} else if save := len(p.Content) - maskBytes; save >= maskBytes {
+					if files := filesOf(m, p.Call); files > 0 {
+						return fmt.Sprintf("%s is left out without its files", p.Call)
+					}
+				} else if save := len(p.Content) + filesOf(m, p.Call) - maskBytes; save >= maskBytes {
 					spare += save
 				}
 			}
@@ -104,6 +114,16 @@ func differs(s *pawl.State, talk *Transcript) string {
 		return fmt.Sprintf("the sums are %d and %d, not %d and %d", w.CarryCost(w.Exchanges, 0), w.MaskableCarryCost(w.Exchanges), carried, hoarded)
 	}
 	return ""
+}
+
+// filesOf is the size of the file of a call in a message, with what introduces it.
+func filesOf(m pawl.Message, call string) int {
+	for _, p := range m.Parts {
+		if f, ok := p.(pawl.File); ok && f.Name == call {
+			return 3*f.Tokens + 2*messageBytes + len(display.Returned("look", false))
+		}
+	}
+	return 0
 }
 
 func near(a, b int) int { return max(a-b, b-a) }

@@ -32,18 +32,18 @@ import (
 type Options struct {
 	// Keep is how many of the latest replies, with their results, stay unchanged unless
 	// a limit leaves no choice. Zero: 5; negative: none.
-	Keep int
+	Keep int `key:"keep" zero:"-1" min:"0" usual:"5" about:"latest replies, with the results of their calls, that are never left out by price"`
 	// MaxTokens is the maximum of estimated tokens of a request. Zero: the model's
 	// limit, which is known once it has refused a request.
-	MaxTokens int
+	MaxTokens int `key:"max_tokens" such:"32000" usual:"the model's limit" about:"most estimated tokens of one request"`
 	// MaxBytes is the maximum of bytes of conversation in a request, including pictures.
 	// Zero: 16 MiB.
 	MaxBytes int
 	// Model writes summaries. Nil: the model of the run, which has the conversation in
 	// its cache.
-	Model pawl.Model
+	Model pawl.Model `key:"summary_model" usual:"the agent's own" about:"model that writes summaries"`
 	// Never disables compaction by price: only limits shorten the conversation.
-	Never bool
+	Never bool `key:"compact" enum:"price,never" usual:"price" about:"leave out old parts when that is cheaper, or only when a limit demands it"`
 	// TTL is how long the provider's cache keeps text that is not read, unless it is asked
 	// to keep it for an hour. Zero: five minutes, which is Anthropic's time and the shortest
 	// of the other providers'.

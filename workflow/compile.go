@@ -9,7 +9,6 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/expr"
@@ -121,9 +120,6 @@ func (c *compiler) continues() {
 		if run.Continues == "" && run.Carry == "" {
 			continue
 		}
-		if !slices.Contains([]string{"", "all", "summary", "last"}, run.Carry) {
-			wrong("carry", "%q is nothing to carry (write all, summary or last)", run.Carry)
-		}
 		if run.Continues == "" {
 			wrong("carry", "there is no conversation to carry (name under continues the step that has it)")
 			continue
@@ -215,19 +211,17 @@ func (c *compiler) block(steps []Step, of *node, path []string) *block {
 // node compiles the fields of a step.
 func (c *compiler) node(n *node) {
 	c.loop.suspends = c.loop.suspends || n.Suspend != ""
-	c.oneOf(n.spot, "suspend", string(n.Suspend), "before", "after")
-	if n.Weight < 0 {
-		c.wrong(n.spot, "weight", 0, "it is %d (write a whole number from 1)", n.Weight)
-	}
 	if n.If != "" {
 		n.when = c.expression(n.spot, "if", n.If)
 	}
-	var key, problem string
-	switch n.does, key, problem = n.misfits(); {
-	case n.does == "" && key != "steps": // it does several things, as a spec has said
-		c.follows(n.spot, key, 0, "%s", problem)
-	case problem != "":
-		c.wrong(n.spot, key, 0, "%s", problem)
+	var problem string
+	if n.does, problem = n.action(); problem != "" {
+		c.follows(n.spot, "steps", 0, "%s", problem)
+		return
+	}
+	wrong := n.misfits(n.does)
+	for _, key := range slices.Sorted(maps.Keys(wrong)) {
+		c.follows(n.spot, key, 0, "%s", wrong[key])
 	}
 	switch n.does {
 	case "single":
@@ -282,7 +276,6 @@ func (c *compiler) run(n *node) {
 
 // repeat compiles a loop.
 func (c *compiler) repeat(n *node) {
-	c.within(n.spot, "max", n.Max, MaxRounds)
 	for _, s := range referable(n.Do, nil, "") { // a round may refer to the one before
 		c.seen[s.ID] = true
 	}
@@ -291,20 +284,6 @@ func (c *compiler) repeat(n *node) {
 	n.blocks = []*block{c.block(n.Do, n, n.under("do"))}
 	if len(n.Do) == 0 {
 		c.wrong(n.spot, "do", 0, "it has no steps")
-	}
-}
-
-// oneOf reports an error for a word that is neither empty nor one of those known.
-func (c *compiler) oneOf(at spot, key, word string, known ...string) {
-	if word != "" && !slices.Contains(known, word) {
-		c.wrong(at, key, 0, "it is %q (write %s)", word, strings.Join(known, " or "))
-	}
-}
-
-// within reports an error for a number that is not from 1 to most.
-func (c *compiler) within(at spot, key string, n, most int) {
-	if n < 1 || n > most {
-		c.wrong(at, key, 0, "it is %d (write a number from 1 to %d)", n, most)
 	}
 }
 
@@ -342,8 +321,6 @@ func (c *compiler) each(n *node) {
 	c.loop.eaches = append(c.loop.eaches, n.ID)
 	n.on = c.expression(n.spot, "for_each", n.ForEach)
 	n.Width, n.As = cmp.Or(n.Width, 4), cmp.Or(n.As, "item")
-	c.within(n.spot, "width", n.Width, MaxWidth)
-	c.oneOf(n.spot, "on_error", n.OnError, "stop", "continue")
 	if n.As == "input" || n.As == "steps" || !stepID.MatchString(n.As) {
 		c.wrong(n.spot, "as", 0, "an item may not be called %q", n.As)
 	}

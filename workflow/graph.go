@@ -151,7 +151,7 @@ func compileGraph(agent pawl.Agent, nodes []Step, edges []Edge) (*Loop, []pawl.T
 func (c *compiler) vertex(s Step) *node {
 	n := c.declared(s, nodeSpot(s.ID), c.loop.root)
 	s = n.Step
-	does, _, _ := s.misfits()
+	does, _ := s.action()
 	if (does == "agent" || does == "tool" && s.Weight == 0) && s.If == "" && s.Suspend == "" {
 		c.loop.names = []string{joined}
 		c.node(n)

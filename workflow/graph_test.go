@@ -126,7 +126,7 @@ func TestGraphCheck(t *testing.T) {
 		edges []Edge
 		want  string
 	}{
-		{"unknown", []Step{a, b}, edges(0, "a bb"), `edge a -> bb: to: there is no node "bb" (did you mean b?)`},
+		{"unknown", []Step{a, b}, edges(0, "a bb"), `edge a -> bb: to: there is no node "bb" (there is a, b)`},
 		{"unknown source", []Step{a, b}, edges(0, "x b"), `edge x -> b: from: there is no node "x"`},
 		{"twice", []Step{a, b}, edges(0, "a b", "a b"), "edge a -> b: to: there is another edge from here to b"},
 		{"two joins", []Step{a, b, c}, join(edges(0, "a c"), edges(workflow.JoinAny, "b c")), "edge b -> c: join: it is any, and another edge into c says all"},

@@ -3,8 +3,11 @@ package workflow
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
+	"math"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/pawl-run/pawl"
@@ -28,26 +31,26 @@ type Step struct {
 	// Tool is the name of a tool of the agent. A string in Args that consists of one
 	// {{REFERENCE}} is replaced by the value itself, such as a number, a list or an object.
 	Tool string         `json:"tool,omitempty" about:"call of a tool of the spec"`
-	Args map[string]any `json:"args,omitempty" of:"tool" such:"{title: \"{{input}}\"}" usual:"none" about:"arguments, with '{{…}}' in their texts; a text that is only one '{{…}}' becomes the value itself"`
+	Args map[string]any `json:"args,omitempty" with:"tool" such:"{title: \"{{input}}\"}" usual:"none" about:"arguments, with '{{…}}' in their texts; a text that is only one '{{…}}' becomes the value itself"`
 
 	// Agent is another agent, which may be a workflow, and runs as a child run. Its JSON is its
 	// name. Without a model it uses the workflow's. Input is a text, or a value sent as JSON; nil
 	// means the input of this workflow.
 	Agent *pawl.Agent `json:"agent,omitempty" such:"./researcher.yaml" about:"spec of an agent, relative to this one, as a child run; without a model it uses this workflow's"`
-	Input any         `json:"input,omitempty" of:"agent,workflow" types:"string,object,array" usual:"the workflow's" about:"input of the child run, with '{{…}}' in its texts"`
+	Input any         `json:"input,omitempty" with:"agent,workflow" types:"string,object,array" usual:"the workflow's" about:"input of the child run, with '{{…}}' in its texts"`
 
 	// Continues names a step with Agent or Single, which may be this one in a loop. The step then
 	// continues the conversation of the latest run of that step; both are child runs. Carry is the
 	// part of it that the model sees: "all" (the default), "summary", which is the last request and
 	// the answer, or "last", the last request.
-	Continues string `json:"continues,omitempty" of:"single,agent" about:"a step whose latest [conversation](workflow.md#conversations) this step continues"`
-	Carry     string `json:"carry,omitempty" of:"single,agent" enum:"all,summary,last" usual:"all" about:"this step sees that whole conversation, its last request and answer, or only its last request"`
+	Continues string `json:"continues,omitempty" with:"single,agent" about:"a step whose latest [conversation](workflow.md#conversations) this step continues"`
+	Carry     string `json:"carry,omitempty" with:"single,agent" enum:"all,summary,last" usual:"all" about:"this step sees that whole conversation, its last request and answer, or only its last request"`
 
 	// Switch is an expression whose value names the case to run. Default runs if there is no such
 	// case; if it is nil, the step fails. The output is that of the last step that ran.
-	Switch  string            `json:"switch,omitempty" format:"expression" about:"names the case, one of several lists of steps"`
-	Cases   map[string][]Step `json:"cases,omitempty" of:"switch" such:"{yes: [{id: pay, tool: pay}]}" about:"steps of each case"`
-	Default []Step            `json:"default,omitzero" of:"switch" usual:"the run fails" about:"steps of any other case"`
+	Switch  string            `json:"switch,omitempty" needs:"cases" format:"expression" about:"names the case, one of several lists of steps"`
+	Cases   map[string][]Step `json:"cases,omitempty" with:"switch" such:"{yes: [{id: pay, tool: pay}]}" about:"steps of each case"`
+	Default []Step            `json:"default,omitzero" with:"switch" usual:"the run fails" about:"steps of any other case"`
 
 	// Parallel are branches that run at once, each as a child run. The output is the list of their
 	// outputs. Steps of a branch cannot be referred to outside it.
@@ -56,18 +59,18 @@ type Step struct {
 	// ForEach is an expression for a list. The steps of Do run for every item, each time as a child
 	// run. The output is the list of their outputs, with null for an item that failed;
 	// steps.ID.errors holds the errors.
-	ForEach string `json:"for_each,omitempty" format:"expression" about:"a list; steps run for every item in a child run, and the output is a list of their outputs"`
-	As      string `json:"as,omitempty" of:"for_each" usual:"item" about:"name of the item in the steps"`                                                    // name of the item in the steps; empty: item
-	Width   int    `json:"width,omitempty" of:"for_each" usual:"4" about:"items at once"`                                                                    // items at once; zero: 4
-	OnError string `json:"on_error,omitempty" of:"for_each" enum:"stop,continue" usual:"stop" about:"when an item fails: fail, or continue with the others"` // "stop" fails with the first item that fails (the default), "continue" does not
+	ForEach string `json:"for_each,omitempty" needs:"do" format:"expression" about:"a list; steps run for every item in a child run, and the output is a list of their outputs"`
+	As      string `json:"as,omitempty" with:"for_each" usual:"item" about:"name of the item in the steps"`                                                    // name of the item in the steps; empty: item
+	Width   int    `json:"width,omitempty" max:"64" with:"for_each" usual:"4" about:"items at once"`                                                           // items at once; zero: 4
+	OnError string `json:"on_error,omitempty" with:"for_each" enum:"stop,continue" usual:"stop" about:"when an item fails: fail, or continue with the others"` // "stop" fails with the first item that fails (the default), "continue" does not
 
 	// While is a condition. The steps of Do repeat while it holds, at most Max times. The output is
 	// that of the last step that ran, and steps.ID.rounds the number of rounds. In Do, a reference
 	// to a step that has not run in this round yields its output of the previous round.
-	While string `json:"while,omitempty" format:"expression" about:"steps repeat while this holds; the output is that of the last step"`
-	Max   int    `json:"max,omitempty" of:"while" such:"5" about:"most repetitions, with 'while'"`
+	While string `json:"while,omitempty" needs:"max,do" format:"expression" about:"steps repeat while this holds; the output is that of the last step"`
+	Max   int    `json:"max,omitempty" max:"1000" with:"while" such:"5" about:"most repetitions, with 'while'"`
 
-	Do []Step `json:"do,omitempty" of:"for_each,while" min:"1" such:"[{id: ask, single: {prompt: …}}]" about:"the steps of 'for_each' or 'while'"`
+	Do []Step `json:"do,omitempty" with:"for_each,while" min:"1" such:"[{id: ask, single: {prompt: …}}]" about:"the steps of 'for_each' or 'while'"`
 }
 
 // Single is a request to the model with the prompt of the agent and this one, without any earlier
@@ -110,33 +113,43 @@ func (s Step) MarshalJSON() ([]byte, error) {
 // actions are the keys of what a step can do.
 var actions = []string{"single", "tool", "agent", "switch", "parallel", "for_each", "while"}
 
-// misfits returns what a step does, and the problem with its fields: it does nothing or several
-// things, or a field, whose key is returned, belongs to another action.
-func (s *Step) misfits() (does, key, problem string) {
-	fields, v := reflect.TypeFor[Step](), reflect.ValueOf(s).Elem()
-	var strays []reflect.StructField
-	for i := range fields.NumField() {
-		f := fields.Field(i)
-		name := keyOf(f)
-		switch {
-		case v.Field(i).IsZero():
-		case f.Tag.Get("of") != "":
-			strays = append(strays, f)
-		case does != "" && slices.Contains(actions, name):
-			return "", name, "a step is " + does + " or " + name + " (make two of it)"
-		case slices.Contains(actions, name):
-			does = name
+// action returns what a step does, or the problem that it does nothing or several things.
+func (s *Step) action() (does, problem string) {
+	for f, v := range reflect.ValueOf(s).Elem().Fields() {
+		switch key := keyOf(f); {
+		case v.IsZero() || !slices.Contains(actions, key):
+		case does != "":
+			return "", "a step is " + does + " or " + key + " (make two of it)"
+		default:
+			does = key
 		}
 	}
 	if does == "" {
-		return "", "steps", "the step does nothing (give it one of " + strings.Join(actions, ", ") + ")"
+		problem = "the step does nothing (give it one of " + strings.Join(actions, ", ") + ")"
 	}
-	for _, f := range strays {
-		if of := strings.Split(f.Tag.Get("of"), ","); !slices.Contains(of, does) {
-			return does, keyOf(f), "it belongs to a step with " + strings.Join(of, " or ") + ", and this step has " + does
+	return does, problem
+}
+
+// misfits returns the problems with the fields of a step that does something, by their keys: a field
+// belongs to another action, or its value is none that the tags allow. A spec says the same, since
+// its schema has these tags.
+func (s *Step) misfits(does string) map[string]string {
+	wrong := map[string]string{}
+	for f, v := range reflect.ValueOf(s).Elem().Fields() {
+		key := keyOf(f)
+		of, words := strings.Split(f.Tag.Get("with"), ","), strings.Split(f.Tag.Get("enum"), ",")
+		most, _ := strconv.Atoi(cmp.Or(f.Tag.Get("max"), strconv.Itoa(math.MaxInt32)))
+		switch {
+		case v.IsZero() && (does != "while" || key != "max"):
+		case of[0] != "" && !slices.Contains(of, does):
+			wrong[key] = "it belongs to a step with " + strings.Join(of, " or ") + ", and this step has " + does
+		case words[0] != "" && !slices.Contains(words, v.String()):
+			wrong[key] = fmt.Sprintf("it is %q (write %s)", v.String(), strings.Join(words, " or "))
+		case v.CanInt() && (v.Int() < 1 || v.Int() > int64(most)):
+			wrong[key] = fmt.Sprintf("it is %d (write a number from 1 to %d)", v.Int(), most)
 		}
 	}
-	return does, "", ""
+	return wrong
 }
 
 // keyOf returns the key of a field.
@@ -145,12 +158,9 @@ func keyOf(f reflect.StructField) string {
 	return key
 }
 
-// Limits of a workflow, to stop a mistake before it becomes expensive.
-const (
-	MaxRounds = 1000  // of a step with While
-	MaxWidth  = 64    // of a step with ForEach
-	MaxItems  = 10000 // in the list of a ForEach
-)
+// MaxItems is the most items in the list of a step with ForEach, to stop a mistake before it becomes
+// expensive.
+const MaxItems = 10000
 
 // An Error is a problem in a step or an edge. Path leads to it in the steps as a spec has them, from
 // steps, nodes or edges: such as steps, 2, do, 0. Key is the name of its field in a spec, such as

@@ -96,7 +96,7 @@ func look(id, word string) Step {
 	return Step{ID: id, Tool: "look", Args: map[string]any{"word": word}}
 }
 
-func TestSteps(t *testing.T) {
+func TestSteps(t *testing.T) { // Promises: B6.
 	for _, c := range []struct {
 		name   string
 		input  string
@@ -448,7 +448,7 @@ func TestCheck(t *testing.T) {
 		"step w: switch: done is not available here",
 		"step w: cases: there are no cases",
 		"step n: steps: the step does nothing (give it one of single, tool, agent, switch, parallel, for_each, while)",
-		"step m: while: a step is tool or while (make two of it)",
+		"step m: steps: a step is tool or while (make two of it)",
 		"step k: as: it belongs to a step with for_each, and this step has tool",
 		`step v: suspend: it is "while" (write before or after)`,
 		`step e: on_error: it is "go" (write stop or continue)`,

@@ -17,6 +17,7 @@ package cli
 
 import (
 	"context"
+	"net/http"
 	"os"
 
 	"github.com/pawl-run/pawl/cmd/internal/cli"
@@ -34,6 +35,9 @@ func Main(r *spec.Registry) { MainOn(r, nil) }
 // without a registry.
 func MainOn(r *spec.Registry, dial Dial) {
 	tool.Supervise()
+	if t, ok := http.DefaultTransport.(*http.Transport); ok { // many runs call one provider
+		t.MaxIdleConnsPerHost = t.MaxIdleConns
+	}
 	os.Exit(cli.MainOf(context.Background(), r, dial, os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Environ()))
 }
 

@@ -2,15 +2,16 @@ package archive
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
+
+	"github.com/pawl-run/pawl/internal/journals"
 )
 
-// The lines of an export that are not entries.
+// The lines of an export that are not entries. The last member of every line but the
+// signature is a digest: see [seal].
 type (
 	exportHead struct {
 		Export   int    `json:"export"` // the format
@@ -22,78 +23,49 @@ type (
 		Blob string `json:"blob"` // lower-case hex SHA-256
 		Data string `json:"data"` // base64
 	}
+	// exportEnd anchors the log: who keeps it can tell later whether the log was changed.
 	exportEnd struct {
-		End uint64 `json:"end"` // how many entries there are
+		End      uint64 `json:"end"` // how many entries there are
+		Run      string `json:"run"`
+		Redacted bool   `json:"redacted"`
+		Blobs    int    `json:"blobs"`
+		Log      string `json:"log"` // the digest of the log at its last entry, before anything was redacted
+	}
+	exportSignature struct {
+		Signature string `json:"signature"` // base64; Ed25519 of the line of the end
 	}
 )
 
 const exportFormat = 1
 
-// A chain is the sum over everything before a line. The sum of a line is its last member:
-// the first half of the SHA-256, in lower-case hexadecimal, of the whole sum of the
-// previous line and this line without that member. It detects accidents, not intent: anyone
-// who changes a line can compute new sums.
-type chain [sha256.Size]byte
-
+// The digest of an entry is that of the log at it; see [journals.Chain]. In a redacted
+// export it is that of the redacted log. The digest of another line follows in the same way
+// on that of the last entry, but no line follows on it.
 const (
-	sumOpening = `,"sum":"`
-	sumClosing = `"}`
-	sumSize    = sha256.Size // half of it, two digits each
-	sumMember  = len(sumOpening) + sumSize + len(sumClosing)
+	digestOpening = `,"digest":"`
+	digestClosing = `"}`
+	digestMember  = len(digestOpening) + 2*journals.DigestSize + len(digestClosing)
 )
 
-func (c *chain) sum(line []byte) string {
-	h := sha256.New()
-	h.Write(c[:])
-	h.Write(line)
-	h.Sum(c[:0])
-	return hex.EncodeToString(c[:sumSize/2])
+// seal adds a digest to a line, which is a non-empty JSON object.
+func seal(line []byte, digest journals.Chain) []byte {
+	out := make([]byte, 0, len(line)+digestMember)
+	out = append(append(out, line[:len(line)-1]...), digestOpening...)
+	return append(hex.AppendEncode(out, digest[:]), digestClosing...)
 }
 
-// seal adds its sum to a line, which is a non-empty JSON object.
-func (c *chain) seal(line []byte) []byte {
-	sum := c.sum(line)
-	out := make([]byte, 0, len(line)+sumMember)
-	out = append(out, line[:len(line)-1]...)
-	return append(append(append(out, sumOpening...), sum...), sumClosing...)
-}
-
-var errSum = errors.New("its checksum is wrong: the line was changed or moved")
-
-// open removes the sum from a line. If the sum is wrong, the chain does not change.
-func (c *chain) open(line []byte) ([]byte, error) {
-	at := len(line) - sumMember
-	if at < 0 || !bytes.HasPrefix(line[at:], []byte(sumOpening)) || !bytes.HasSuffix(line, []byte(sumClosing)) {
-		return nil, errors.New("it has no checksum at its end")
+// unseal removes the digest from a line that follows on a chain, and returns it.
+func unseal(line []byte, c journals.Chain) (body []byte, next journals.Chain, err error) {
+	at := len(line) - digestMember
+	if at < 0 || !bytes.HasPrefix(line[at:], []byte(digestOpening)) || !bytes.HasSuffix(line, []byte(digestClosing)) {
+		return nil, c, errors.New("it has no digest at its end")
 	}
-	body := append(bytes.Clone(line[:at]), '}')
-	next := *c
-	if next.sum(body) != string(line[at+len(sumOpening):len(line)-len(sumClosing)]) {
-		return nil, errSum
+	body = append(bytes.Clone(line[:at]), '}')
+	next = c.Next(body)
+	if hex.EncodeToString(next[:]) != string(line[at+len(digestOpening):len(line)-len(digestClosing)]) {
+		return nil, c, errors.New("its digest is wrong: the line was changed or moved")
 	}
-	*c = next
-	return body, nil
-}
-
-// An exporter writes sealed lines until writing fails.
-type exporter struct {
-	w   io.Writer
-	c   chain
-	err error
-}
-
-func (x *exporter) line(v any) {
-	data, err := json.Marshal(v)
-	if err != nil && x.err == nil {
-		x.err = err
-	}
-	x.raw(data)
-}
-
-func (x *exporter) raw(data []byte) {
-	if x.err == nil {
-		_, x.err = x.w.Write(append(x.c.seal(data), '\n'))
-	}
+	return body, next, nil
 }
 
 // strictly decodes a line that has the members of v and no others.

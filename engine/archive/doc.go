@@ -3,7 +3,8 @@
 // import use it.
 //
 // [Export] writes a run as lines of JSON: a head, the entries as in the log, the
-// blobs, and an end. Each line has a checksum that depends on all lines before it.
-// [Import] writes the run to another journal, where it can be resumed unless
-// secrets were removed from it.
+// blobs, and an end, which may be signed. Each line has a digest that depends on all
+// entries before it. [Import] writes the run to another journal, where it can be resumed
+// unless secrets were removed from it. [Verify] and [VerifyFile] report whether a run in a
+// journal, or in a file, is as it was.
 package archive

@@ -2,12 +2,16 @@ package archive
 
 import (
 	"context"
+	"crypto/ed25519"
 	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/journals"
 	"github.com/pawl-run/pawl/internal/redact"
 )
 
@@ -17,6 +21,39 @@ type Options struct {
 	// suspected secrets are removed from every entry, and the imported run can be read
 	// but not resumed.
 	Raw bool
+	// Key signs the end of the export, with which [VerifyFile] can tell an export that its
+	// owner made from another; nil: it is not signed.
+	Key ed25519.PrivateKey
+}
+
+// An exporter writes sealed lines until writing fails.
+type exporter struct {
+	w     io.Writer
+	chain journals.Chain // at the last entry
+	err   error
+}
+
+func (x *exporter) write(line []byte) {
+	if x.err == nil {
+		_, x.err = x.w.Write(append(line, '\n'))
+	}
+}
+
+// line writes a line that is no entry, and returns it.
+func (x *exporter) line(v any) []byte {
+	data, err := json.Marshal(v)
+	if err != nil {
+		x.err = errors.Join(x.err, err)
+		return nil
+	}
+	line := seal(data, x.chain.Next(data))
+	x.write(line)
+	return line
+}
+
+func (x *exporter) entry(data []byte) {
+	x.chain = x.chain.Next(data)
+	x.write(seal(data, x.chain))
 }
 
 // Export writes a run as lines of JSON. A live run is exported up to its last entry when the export
@@ -25,12 +62,15 @@ func Export(ctx context.Context, j pawl.Journal, run string, w io.Writer, o *Opt
 	if o == nil {
 		o = &Options{}
 	}
-	last, err := lastOf(ctx, j, run)
+	head, err := headOf(ctx, j, run)
 	if err != nil {
 		return fmt.Errorf("export run %s: %w", run, err)
 	}
+	last := head.Seq
 	x := exporter{w: w}
 	x.line(exportHead{Export: exportFormat, Run: run, Redacted: !o.Raw, Entries: last})
+	unredacted := journals.NewChain(run)
+	x.chain = unredacted
 	s := new(pawl.State)
 	var blobs []string
 	for row, err := range j.Read(ctx, run, 1) {
@@ -41,6 +81,7 @@ func Export(ctx context.Context, j pawl.Journal, run string, w io.Writer, o *Opt
 			break
 		}
 		entry, err := entryOf(s, run, row.Data)
+		unredacted = unredacted.Next(row.Data)
 		if err == nil && !o.Raw {
 			row.Data = redact.JSON(row.Data)
 			_, err = pawl.DecodeEntry(row.Data)
@@ -51,11 +92,12 @@ func Export(ctx context.Context, j pawl.Journal, run string, w io.Writer, o *Opt
 		if o.Raw {
 			blobs = append(blobs, blobsOf(entry.Event)...)
 		}
-		x.raw(row.Data)
+		x.entry(row.Data)
 	}
 	if s.Seq() != last {
 		return fmt.Errorf("export run %s: the log ends at entry %d, not %d", run, s.Seq(), last)
 	}
+	end := exportEnd{End: last, Run: run, Redacted: !o.Raw, Log: hex.EncodeToString(unredacted[:])}
 	if store, ok := j.(pawl.Blobs); ok {
 		for _, digest := range blobs {
 			data, err := store.Blob(ctx, digest)
@@ -66,9 +108,14 @@ func Export(ctx context.Context, j pawl.Journal, run string, w io.Writer, o *Opt
 				return fmt.Errorf("export run %s: %w", run, err)
 			}
 			x.line(exportBlob{Blob: digest, Data: base64.StdEncoding.EncodeToString(data)})
+			end.Blobs++
 		}
 	}
-	x.line(exportEnd{End: last})
+	line := x.line(end)
+	if o.Key != nil && x.err == nil {
+		data, _ := json.Marshal(exportSignature{base64.StdEncoding.EncodeToString(ed25519.Sign(o.Key, line))}) // a text always marshals
+		x.write(data)
+	}
 	if x.err != nil {
 		return fmt.Errorf("export run %s: %w", run, x.err)
 	}
@@ -77,13 +124,20 @@ func Export(ctx context.Context, j pawl.Journal, run string, w io.Writer, o *Opt
 
 // blobsOf returns the digests of the blobs that an event refers to.
 func blobsOf(event pawl.Event) (digests []string) {
+	var files []pawl.File
 	switch e := event.(type) {
 	case pawl.ToolFinished:
 		if e.Blob != "" {
 			digests = append(digests, e.Blob)
 		}
+		files = e.Files
+	case pawl.ToolSettled:
+		files = e.Files
 	case pawl.RunStarted:
-		for _, f := range e.Files {
+		files = e.Files
+	}
+	for _, f := range files {
+		if f.Blob != "" {
 			digests = append(digests, f.Blob)
 		}
 	}
@@ -103,20 +157,4 @@ func entryOf(s *pawl.State, run string, data []byte) (pawl.Entry, error) {
 		s.Fold(entry)
 	}
 	return entry, err
-}
-
-// lastOf returns the seq of a run's last entry.
-func lastOf(ctx context.Context, j pawl.Journal, run string) (uint64, error) {
-	for h, err := range j.List(ctx, pawl.Query{Run: run}) {
-		if err != nil {
-			return 0, err
-		}
-		if h.Run == run {
-			if h.Seq == 0 {
-				return 0, errors.New("it has no entries: it was never started")
-			}
-			return h.Seq, nil
-		}
-	}
-	return 0, pawl.ErrUnknownRun
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/internal/journals"
 )
 
 // Imported is the result of an import.
@@ -78,15 +79,17 @@ func Import(ctx context.Context, j pawl.Journal, r io.Reader) (Imported, error) 
 
 // An importFile is an export that is being read.
 type importFile struct {
-	in    *bufio.Reader
-	chain chain
-	line  int
+	in   *bufio.Reader
+	line int
 
-	head  exportHead
-	state pawl.State
-	lines [][]byte
-	blobs [][]byte
-	ended bool
+	head exportHead
+	log
+	digests   []journals.Chain // at each entry
+	blobs     [][]byte
+	ended     bool
+	end       exportEnd
+	signed    []byte // the line of the end
+	signature []byte
 }
 
 // read reads the file to its end, or to where it is truncated.
@@ -100,15 +103,19 @@ func (f *importFile) read() error {
 			break
 		}
 		f.line++
-		before := f.chain
-		body, err := f.chain.open(line)
+		if f.ended && f.signature == nil && bytes.HasPrefix(line, []byte(`{"signature":`)) && !torn(line) {
+			if err := f.sign(line); err != nil {
+				return &DamagedError{f.line, err}
+			}
+			continue
+		}
+		body, digest, err := unseal(line, f.chain)
 		if err != nil && !whole && torn(line) {
 			break
 		}
 		if err == nil {
-			if err = f.take(body); err != nil {
-				f.chain = before
-			}
+			f.signed = line
+			err = f.take(body, digest)
 		}
 		if err != nil {
 			return &DamagedError{f.line, err}
@@ -148,8 +155,17 @@ func torn(line []byte) bool {
 	return line[0] == '{' && errors.Is(json.NewDecoder(bytes.NewReader(line)).Decode(&v), io.ErrUnexpectedEOF)
 }
 
-// take processes a line whose sum is right.
-func (f *importFile) take(line []byte) error {
+// sign takes the signature, which is the last line.
+func (f *importFile) sign(line []byte) (err error) {
+	var s exportSignature
+	if err = strictly(line, &s); err == nil {
+		f.signature, err = base64.StdEncoding.DecodeString(s.Signature)
+	}
+	return err
+}
+
+// take processes a line whose digest is right.
+func (f *importFile) take(line []byte, digest journals.Chain) error {
 	starts := func(text string) bool { return bytes.HasPrefix(line, []byte(text)) }
 	switch {
 	case f.ended:
@@ -164,28 +180,42 @@ func (f *importFile) take(line []byte) error {
 		if f.head.Run == "" || f.head.Entries == 0 {
 			return errors.New("it names no run, or one without entries")
 		}
+		f.log = newLog(f.head.Run)
 		return nil
 	case starts(`{"blob":`):
 		return f.blob(line)
 	case starts(`{"end":`):
-		var end exportEnd
-		if err := strictly(line, &end); err != nil {
-			return err
-		}
-		if f.ended = true; end.End != f.head.Entries || f.state.Seq() != end.End {
-			return fmt.Errorf("the end of %d entries comes after %d of %d", end.End, f.state.Seq(), f.head.Entries)
-		}
-		return nil
+		return f.finish(line)
 	}
 	if len(f.blobs) > 0 || f.state.Seq() == f.head.Entries {
 		return fmt.Errorf("an entry comes after the last one, %d", f.head.Entries)
 	}
-	entry, err := entryOf(&f.state, f.head.Run, line)
+	entry, err := f.add(f.head.Run, line)
 	if err == nil && entry.Seq == 1 {
 		err = f.state.Internals().CheckMachine()
 	}
-	f.lines = append(f.lines, line)
+	f.digests = append(f.digests, digest)
 	return err
+}
+
+// finish takes the end.
+func (f *importFile) finish(line []byte) error {
+	end := &f.end
+	if err := strictly(line, end); err != nil {
+		return err
+	}
+	f.ended = true
+	switch {
+	case end.End != f.head.Entries || f.state.Seq() != end.End:
+		return fmt.Errorf("the end of %d entries comes after %d of %d", end.End, f.state.Seq(), f.head.Entries)
+	case end.Run != f.head.Run || end.Redacted != f.head.Redacted:
+		return errors.New("it is the end of another export")
+	case end.Blobs != len(f.blobs):
+		return fmt.Errorf("the end of %d blobs comes after %d", end.Blobs, len(f.blobs))
+	case !end.Redacted && end.Log != hex.EncodeToString(f.chain[:]):
+		return errors.New("it is the end of another log")
+	}
+	return nil
 }
 
 func digestOf(data []byte) string {

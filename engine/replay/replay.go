@@ -59,7 +59,6 @@ type replay struct {
 	changed []string
 	judged  bool
 	steps   int
-	edited  bool // the entry before was a run.forked whose edit follows
 
 	decided *pawl.State // the state the present step was decided on
 	step    pawl.Step
@@ -95,7 +94,8 @@ func (r *replay) take(e pawl.Entry) error {
 	if err := r.state.Internals().CheckNext(check); err != nil {
 		return err
 	}
-	if _, board := team.ChangeOf(e.Event); board { // made while calls run, or while a step is decided
+	_, board := team.ChangeOf(e.Event)
+	if c, is := e.Event.(pawl.CancelRequested); board || is && c.Call != "" { // made while calls run, or while a step is decided
 		r.before = append(r.before, r.state.Clone())
 		r.state.Fold(e)
 		return nil
@@ -120,8 +120,6 @@ func (r *replay) take(e pawl.Entry) error {
 		}
 	}
 	r.state.Fold(e)
-	fork, _ := e.Event.(pawl.RunForked)
-	r.edited = fork.Edited
 	return r.follow(e.Event)
 }
 
@@ -168,8 +166,6 @@ func (r *replay) given(event pawl.Event) bool {
 		c, _ := r.state.Call(e.Call)
 		_, over := r.state.Cancelled()
 		return over && c.Phase == pawl.PhaseLost
-	case pawl.ModelReplied:
-		return r.edited
 	case pawl.Noted:
 		return e.Given() || e.Imported()
 	case pawl.ChildStopped:

@@ -50,7 +50,7 @@ func failing(m pawl.ModelFunc) pawl.Model {
 	})
 }
 
-func TestSurvives(t *testing.T) {
+func TestSurvives(t *testing.T) { // Promises: D1.
 	for name, m := range map[string]pawl.Model{"steady": clerk, "failing": failing(clerk)} {
 		t.Run(name, func(t *testing.T) {
 			pawltest.KillEverywhere(t, func() pawl.Agent { return pawl.Agent{Name: "desk", Model: m, Loop: desk} }, mail, nil)

@@ -75,7 +75,7 @@ func caterer(m pawl.Model) pawl.Agent {
 	}
 }
 
-func TestPlanSurvives(t *testing.T) {
+func TestPlanSurvives(t *testing.T) { // Promises: D1.
 	log := pawltest.KillEverywhere(t, func() pawl.Agent { return caterer(cook(thoughts)) }, lunch, nil)
 	var thinks []string
 	for _, e := range log {

@@ -56,7 +56,7 @@ func TestVotes(t *testing.T) {
 	}
 }
 
-func TestSurvives(t *testing.T) {
+func TestSurvives(t *testing.T) { // Promises: D1.
 	pawltest.KillEverywhere(t, func() pawl.Agent { return panel(ways(4), "ship wait wait ship wait") }, question, nil)
 }
 

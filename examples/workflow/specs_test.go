@@ -11,7 +11,7 @@ import (
 
 // TestSpecsSurvive holds that the spec of each pattern comes to the same end whichever entry of its
 // log, or of those of its legs and child runs, the process dies at.
-func TestSpecsSurvive(t *testing.T) {
+func TestSpecsSurvive(t *testing.T) { // Promises: L17.
 	r := &spec.Registry{Models: map[string]spec.Provider{"script": func(file string) (pawl.Model, error) { return script.Load(file) }}}
 	for pattern, name := range map[string]string{
 		"sequential and loop": "motto", "parallel": "mailroom", "orchestrator": "survey", "handoff": "frontdesk", "swarm": "stocktake", "graph": "enquiry",

@@ -69,7 +69,7 @@ const (
 )
 
 // A model goes wrong in the ways that models do, and each is named. Only what keeps behaviour is a success.
-func TestRefactor(t *testing.T) {
+func TestRefactor(t *testing.T) { // Promises: T18.
 	check.SkipShort(t, "it runs go test many times")
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "most")
@@ -91,7 +91,7 @@ func TestRefactor(t *testing.T) {
 		[]pawl.Call{edits("most.go", "func least(list", "func Least(list")},
 		[]pawl.Call{call("finished", args{})},
 	)
-	r, err := refactor.New(t.Context(), dir, "make it shorter", refactor.Metric{Name: refactor.Lines}, model, &refactor.Options{StateDir: t.TempDir(), Env: []string{"GOFLAGS=-vet=off", "GOWORK=off"}})
+	r, err := refactor.New(t.Context(), dir, "make it shorter", refactor.Metric{Name: refactor.Lines}, model, &refactor.Options{StateDir: t.TempDir(), Env: []string{"GOFLAGS=-vet=off -trimpath", "GOWORK=off"}})
 	must(t, err)
 	defer r.Close()
 	if c, err := r.Check(t.Context(), nil); err != nil || c.Passed != 1 {

@@ -79,7 +79,7 @@ func project(t *testing.T) string {
 }
 
 // A model goes wrong in the ways that models do, and each is named. Only a test that shows the bug is a success.
-func TestRepro(t *testing.T) {
+func TestRepro(t *testing.T) { // Promises: T18.
 	check.SkipShort(t, "it runs go test dozens of times")
 	t.Parallel()
 	dir := project(t)
@@ -96,7 +96,7 @@ func TestRepro(t *testing.T) {
 		[]pawl.Call{writes("bug_test.go", "package most\n\nimport \"testing\"\n\nfunc TestBug(t *testing.T) { Of(nil); panic(\"it is wrong\") }\n")},
 		[]pawl.Call{writes("bug_test.go", late)},
 	)
-	r, err := repro.New(t.Context(), dir, "The largest of -3, -1 is 0.", model, &repro.Options{StateDir: t.TempDir(), Env: []string{"GOFLAGS=-vet=off"}})
+	r, err := repro.New(t.Context(), dir, "The largest of -3, -1 is 0.", model, &repro.Options{StateDir: t.TempDir(), Env: []string{"GOFLAGS=-vet=off -trimpath"}})
 	must(t, err)
 	defer r.Close()
 	if c, err := r.Check(t.Context(), nil); err != nil || c.Passed != 1 || len(c.Open) > 0 {

@@ -57,7 +57,7 @@ const (
 )
 
 // A run ends when each finding is in the change, and a model that reports none of it has not succeeded.
-func TestReport(t *testing.T) {
+func TestReport(t *testing.T) { // Promises: T18.
 	for name, c := range map[string]struct {
 		turns  []string
 		status pawl.Status

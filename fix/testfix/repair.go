@@ -202,8 +202,8 @@ func (r *repairing) load(ctx context.Context, targets []target) error {
 	if err != nil {
 		return err
 	}
-	paths := r.module.Paths()
-	slices.SortStableFunc(targets, func(a, b target) int { return slices.Index(paths, a.pkg) - slices.Index(paths, b.pkg) })
+	at := func(t target) int { return slices.Index(r.module.Paths, t.pkg) }
+	slices.SortStableFunc(targets, func(a, b target) int { return at(a) - at(b) })
 	return nil
 }
 
@@ -221,14 +221,11 @@ func (r *repairing) coverage(ctx context.Context, t target) (map[string][]propos
 	}
 	profile := filepath.Join(r.dir, "profile")
 	s := r.trial()
-	command := testrun.With(s.Only([]string{t.pkg}), "-vet=off", "-coverprofile="+profile, "-coverpkg="+strings.Join(r.module.Paths(), ","))
+	command := testrun.With(s.Only([]string{t.pkg}), "-vet=off", "-coverprofile="+profile, "-coverpkg="+strings.Join(r.module.Paths, ","))
 	if _, err := s.Once(ctx, command, t.pattern()); err != nil {
 		return nil, err
 	}
-	profiles, err := cover.ParseProfiles(profile)
-	if err != nil {
-		return nil, nil //nolint:nilerr,nilnil // no profile was written
-	}
+	profiles, _ := cover.ParseProfiles(profile) // none was written if it fails
 	covered := map[string][]propose.Lines{}
 	for _, p := range profiles {
 		for _, b := range p.Blocks {
@@ -286,12 +283,10 @@ func (r *repairing) better(ctx context.Context, t target, e propose.Edit) (bool,
 	if err != nil {
 		return false, err
 	}
-	s := r.trial()
-	now, err := s.Once(ctx, testrun.With(s.Argv, overlay), "")
+	now, err := r.trial().Once(ctx, testrun.With(r.fix.Suite.Argv, overlay), "")
 	if err != nil {
 		return false, err
 	}
-	now = now.Without(r.fix.Flaky())
-	d := gotest.Compare(r.base.ran.Report, now.Report)
+	d := gotest.Compare(r.base.ran.Report, now.Without(r.fix.Flaky()).Report)
 	return len(d.Fixed) > 0 && len(d.Broken) == 0 && len(d.Hidden) == 0 && (t.builds() || len(d.Revealed) == 0), nil
 }

@@ -157,7 +157,7 @@ func retest(t *testing.T, dir string) error {
 }
 
 // TestRepair fixes modules with faults that a small edit repairs, one after the other.
-func TestRepair(t *testing.T) {
+func TestRepair(t *testing.T) { // Promises: T18.
 	for _, c := range []struct{ name, diff string }{
 		{"interval", "+\tfor i := 1; i <= len(sorted)-1; i++ {\n"},
 		{"shop", "+\treturn cents - cents*percent/100\n+\tif have := s[name]; have < n {\n"},

@@ -36,7 +36,7 @@ func events(t *testing.T, code int, words ...string) testrun.Result {
 	return testrun.Result{Report: r, Exit: process.Exit{Code: code}, Golang: true}
 }
 
-func TestJudge(t *testing.T) {
+func TestJudge(t *testing.T) { // Promises: T7.
 	first := events(t, 1, "fail A", "pass B")
 	for _, c := range []struct {
 		name  string

@@ -28,7 +28,7 @@ var rows = []struct {
 	measure func(*bench)
 }{
 	{"A", loop}, {"B", durable}, {"C", crowd}, {"D", parallel}, {"E", stream},
-	{"start", start}, {"resume", resume}, {"parked", parked}, {"thread", thread}, {"turn", turn}, {"explain", explained},
+	{"start", start}, {"resume", resume},
 }
 
 func main() {
@@ -46,7 +46,7 @@ func main() {
 
 func run(ctx context.Context, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
-	only := flags.String("rows", ".", "measure only the rows whose names this `regexp` matches: A to E, start, resume, parked, thread, turn, explain")
+	only := flags.String("rows", ".", "measure only the rows whose names this `regexp` matches: A to E, start, resume")
 	rounds := flags.Int("rounds", 5, "take the median of this many `rounds`")
 	profile := flags.String("cpuprofile", "", "write a profile of the processor time to this `file`")
 	small := flags.Bool("small", false, "do a hundredth of the work, to see that it runs")

@@ -1,18 +1,13 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"runtime"
 	"sync"
 	"time"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
-	"github.com/pawl-run/pawl/explain"
 	"github.com/pawl-run/pawl/journal/memory"
-	"github.com/pawl-run/pawl/runs"
 )
 
 // loop measures an iteration (one model turn with one tool call) in memory.
@@ -146,80 +141,4 @@ func resume(b *bench) {
 	})
 	b.line(fmt.Sprintf("resuming a run of %d iterations", turns), ratio(c[0], c[1], byClock), " × bare", 2.5,
 		fmt.Sprintf("bare reading of its rows %s ms; by CPU %s ×", digits(typical(c[1], byClock)*1e3), digits(ratio(c[0], c[1], byCPU))))
-}
-
-// parked measures the memory that waiting runs keep in their process.
-func parked(b *bench) {
-	runs, j := b.size(1000), b.open(true)
-	park := func() error { return b.run(j, asking(1), "", pawl.StatusWaitingInput) }
-	settled := func() (uint64, int) {
-		runtime.GC()
-		runtime.GC()
-		var m runtime.MemStats
-		runtime.ReadMemStats(&m)
-		return m.HeapAlloc, runtime.NumGoroutine()
-	}
-	b.try(park) // exclude the setup of the first run
-	before, goroutines := settled()
-	b.try(times(runs, park))
-	after, more := settled()
-	b.line("memory of a run that waits", float64(after-min(before, after))/float64(runs)/1e3, " kB", 1,
-		fmt.Sprintf("and %d goroutines for %d runs", more-goroutines, runs))
-}
-
-// thread measures starting a run that continues a thread of 1,000.
-func thread(b *bench) {
-	talk := agent(pawl.ModelFunc(func(context.Context, pawl.Request) (pawl.Reply, error) { return pawl.Say("done"), nil }))
-	for _, kind := range []struct {
-		name string
-		j    pawl.Journal
-	}{{"memory", memory.New()}, {"SQLite", b.open(true)}} {
-		e, took := engine.New(kind.j, nil), []float64(nil)
-		next := func() error {
-			at := time.Now()
-			h, err := e.Start(b.ctx, talk, "go", &engine.StartOptions{Thread: "t"})
-			took = append(took, time.Since(at).Seconds())
-			if err != nil {
-				return err
-			}
-			return b.wait(h, pawl.StatusSuccess)
-		}
-		n := b.size(1000)
-		b.try(times(n+b.rounds-1, next))
-		if b.err != nil {
-			return
-		}
-		b.line(fmt.Sprintf("start of run %d of a thread, %s", n, kind.name), median(took[n-1:])*1e3, " ms", 1,
-			"of run 10 "+digits(median(took[5:10])*1e3)+" ms")
-	}
-}
-
-// turn measures one turn with many calls.
-func turn(b *bench) {
-	each := func(n int) float64 {
-		return typical(b.alternate(min(b.rounds, 3), b.whole(batch(n, 0)))[0], byBytes) / float64(n) / 1e3
-	}
-	many := b.size(3000)
-	b.line(fmt.Sprintf("a turn of %d calls, each", many), each(many), " kB", 10, "of 50 calls, each "+digits(each(50))+" kB")
-}
-
-// explained measures explain.
-func explained(b *bench) {
-	j, turns := b.open(true), b.size(9998)
-	b.try(func() error { return b.run(j, counter(turns), "r", pawl.StatusSuccess) })
-	c := b.alternate(min(b.rounds, 3), func() error {
-		h, err := runs.Head(b.ctx, j, "r")
-		if err != nil {
-			return err
-		}
-		r, err := runs.Report(b.ctx, j, h, explain.Place{})
-		if err == nil && r.Markdown() == "" {
-			err = errors.New("the report is empty")
-		}
-		return err
-	}, func() error {
-		_, err := engine.Load(b.ctx, j, "r")
-		return err
-	})
-	b.line(fmt.Sprintf("explain of %d iterations", turns+1), typical(c[0], byClock), " s", 0.3, fmt.Sprintf("by CPU %s s; folding it %s s", digits(typical(c[0], byCPU)), digits(typical(c[1], byCPU))))
 }

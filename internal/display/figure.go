@@ -96,3 +96,14 @@ func Dollars(v float64) string {
 	}
 	return sign + "$" + strconv.FormatFloat(v, 'f', digits, 64)
 }
+
+// Progress says in a few words how far a call is, such as "40 %: 12 of 30 files".
+func Progress(fraction float64, text string) string {
+	switch {
+	case !(fraction > 0 && fraction <= 1): // none, or unknown
+		return text
+	case text == "":
+		return fmt.Sprintf("%.0f %%", 100*fraction)
+	}
+	return fmt.Sprintf("%.0f %%: %s", 100*fraction, text)
+}

@@ -48,6 +48,9 @@ func Unseen(r rune) bool {
 // Visible is [Clean], except that it escapes invisible characters and the marks that
 // change the writing direction. It keeps a joiner between letters or pictures that need one.
 func Visible(s string) string {
+	if utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return Acts(r) || Unseen(r) }) {
+		return s
+	}
 	s = Without(escapes.ReplaceAllString(strings.ToValidUTF8(s, "\uFFFD"), ""), func(r rune) bool { return unicode.IsControl(r) && Acts(r) })
 	return escape(s, func(at int, r rune) bool {
 		if r != '\u200c' && r != '\u200d' {

@@ -38,6 +38,7 @@ forbid leaf 0 1 2 3 4 -> beside examples, benchmarks and the tests of the layout
 allow engine -> journal/memory  the one sideways edge: a run needs a log even when its caller asked for none
 allow model -> model/internal   adapters share a client of HTTP and event streams, and do not know each other
 allow journal -> journal/internal  journals check alike what they are given
+allow journal -> journal/seal      journals seal alike what they store
 allow internal -> internal/wire     JSON is read in one place
 allow internal -> internal/naming   names are compared, patterns matched and foreign expressions bounded in one place
 allow cmd -> cmd/internal       main hands over its arguments and returns the exit code

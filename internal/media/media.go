@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"net/http"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -89,6 +90,24 @@ func Named(kind string) string {
 		return Text
 	}
 	return kind
+}
+
+// Name returns the last element of a name, without what is no character of the name of a file on
+// every system: it leads nowhere else and cannot be taken for another.
+func Name(name string) string {
+	name = name[strings.LastIndexAny(name, `/\`)+1:]
+	name = strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) || strings.ContainsRune(`:*?"<>|`, r) {
+			return '_'
+		}
+		return r
+	}, name)
+	const most = 100
+	name = strings.Trim(strings.ToValidUTF8(name[max(0, len(name)-most):], ""), ". ") // its end has the kind
+	if name == "" {
+		return "file"
+	}
+	return name
 }
 
 // What providers count: for a picture about the most of a common size, for a page of a

@@ -8,6 +8,44 @@ import (
 	"time"
 )
 
+// A Size is what a part of a conversation adds to a request.
+type Size struct {
+	Bytes    int // of text
+	Maskable int // of these, what leaving out the large results would save
+	Images   int // bytes of pictures, which Bytes leaves out
+	Pictures int // how many pictures they are
+}
+
+// Plus returns the size with another added to it so many times.
+func (z Size) Plus(other Size, by int) Size {
+	return Size{z.Bytes + by*other.Bytes, z.Maskable + by*other.Maskable, z.Images + by*other.Images, z.Pictures + by*other.Pictures}
+}
+
+// A Count is the tokens of input that a model counted for so many bytes of conversation. The zero
+// Count is unknown.
+type Count struct{ Input, Bytes int }
+
+// A Cache says what a provider may still have of the requests with a conversation.
+type Cache struct {
+	Sent     time.Time // when it was last sent to the agent's model; zero: never
+	Fallback int       // to which of the agent's fallbacks; zero: its model; negative: with other tools than it has now
+	Long     bool      // to be kept in the cache for long
+	Requests int       // to that model, without the latest
+	Waits    int       // how many of them were followed by a wait that a long-lived cache outlasts
+}
+
+// Send takes in a request. A wait is what outlasts the shorter lifetime of providers' caches, five
+// minutes, and not the longer, an hour.
+func (c *Cache) Send(at time.Time, fallback int, long bool) {
+	if wait := at.Sub(c.Sent); !c.Sent.IsZero() {
+		c.Requests++
+		if wait > 5*time.Minute && wait <= time.Hour {
+			c.Waits++
+		}
+	}
+	c.Sent, c.Fallback, c.Long = at, fallback, long
+}
+
 // An Exchange is a reply with everything said up to the next reply.
 // All sizes are bytes of conversation, about four to a token, without prompt and tools.
 type Exchange struct {
@@ -44,24 +82,20 @@ func (l Exchanges) From(n, bytes, maskable int) (moved Exchanges) {
 	return moved
 }
 
-// Without returns the exchanges as they stand once results are left out, and what
-// that saves in all. An element of saved says for one call how many calls there are
-// up to it, and the bytes and maskable bytes that leaving its result out saves.
-func (l Exchanges) Without(saved []Exchange) (rest Exchanges, bytes, maskable int) {
+// Without returns the exchanges as they stand once results are left out. An element of saved says
+// for one call how many calls there are up to it, and the bytes and maskable bytes that leaving its
+// result out saves.
+func (l Exchanges) Without(saved []Exchange) (rest Exchanges) {
 	slices.SortFunc(saved, func(a, b Exchange) int { return cmp.Compare(a.Calls, b.Calls) })
-	next := 0
-	upTo := func(calls int) {
-		for ; next < len(saved) && saved[next].Calls <= calls; next++ {
-			bytes, maskable = bytes+saved[next].Start, maskable+saved[next].Maskable
-		}
-	}
+	var bytes, maskable int
 	for _, x := range l {
-		upTo(x.Calls)
+		for ; len(saved) > 0 && saved[0].Calls <= x.Calls; saved = saved[1:] {
+			bytes, maskable = bytes+saved[0].Start, maskable+saved[0].Maskable
+		}
 		x.Start, x.Maskable = x.Start-bytes, x.Maskable-maskable
 		rest.Add(x)
 	}
-	upTo(math.MaxInt)
-	return rest, bytes, maskable
+	return rest
 }
 
 // A Window is what the model sees of a run's conversation: the head, which is what
@@ -74,14 +108,10 @@ type Window struct {
 	Least     int // bytes the head has when all of it that can be is summarised
 	Summary   int // bytes of the summary in the head; zero: there is none
 	Compacted uint64
-	Sent      time.Time // when it was last sent to the agent's model; zero: never
-	Fallback  int       // to which of the agent's fallbacks; zero: its model; negative: with other tools than it has now
-	Long      bool      // to be kept in the cache for long
-	Requests  int       // to that model, without the latest
-	Waits     int       // how many of them were followed by a wait that a long-lived cache outlasts
-	Refused   int       // tokens of the smallest request that a model found too long; zero: none did
-	Thought   int       // tokens of thinking in a reply, on average, if that is lost when what stands before it changes
-	Shortened bool      // the present turn was shortened since one did
+	Cache
+	Refused   int  // tokens of the smallest request that a model found too long; zero: none did
+	Thought   int  // tokens of thinking in a reply, on average, if that is lost when what stands before it changes
+	Shortened bool // the present turn was shortened since one did
 
 	list     Exchanges
 	maskable int

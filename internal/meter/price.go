@@ -121,3 +121,6 @@ func (d Decimal) MarshalJSON() ([]byte, error) {
 	}
 	return d.append(nil), nil
 }
+
+// Near reports whether so much of a limit or budget is used, four fifths, that a run has a notice of it.
+func Near(used, most float64) bool { return most > 0 && used*5 >= most*4 }

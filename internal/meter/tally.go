@@ -38,6 +38,14 @@ func (t *Tally) Count(tool string, ran, succeeded bool, by int) {
 	}
 }
 
+// Ran is how many calls of all tools ran.
+func (t Tally) Ran() (n int) {
+	for i := range t {
+		n += t[i].Ran
+	}
+	return n
+}
+
 // All yields the counts by tool.
 func (t Tally) All() iter.Seq2[string, CallCount] {
 	return func(yield func(string, CallCount) bool) {

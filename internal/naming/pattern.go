@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"regexp/syntax"
+	"sync"
 )
 
 // The limits. An instruction takes up to 20 ns for each byte of a text, so a
@@ -69,3 +70,11 @@ func (p *Pattern) FindString(text string) string {
 
 // String returns the expression.
 func (p *Pattern) String() string { return p.re.String() }
+
+// Regexp is regexp.MustCompile at the first call: a process uses few of the hundred expressions that it has.
+func Regexp(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
+}
+
+// ToolName matches the names that tools may have.
+var ToolName = Regexp(`^[a-zA-Z0-9_-]{1,64}$`)

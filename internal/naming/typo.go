@@ -3,7 +3,10 @@
 // or description, and which number a name of an enum stands for.
 package naming
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // mostBytes bounds the names that are compared, since the work is the product
 // of their lengths.
@@ -36,4 +39,16 @@ func Distance(a, b string) int {
 		}
 	}
 	return row[len(b)]
+}
+
+// Nearest returns the known name that is probably meant, or "". A third of the letters may be wrong.
+// Capitals do not count, and of equally near names it is the first.
+func Nearest(name string, known []string) string {
+	best, least := "", len([]rune(name))/3+1
+	for _, k := range slices.Sorted(slices.Values(known)) {
+		if d := Distance(strings.ToLower(name), strings.ToLower(k)); d < least {
+			best, least = k, d
+		}
+	}
+	return best
 }

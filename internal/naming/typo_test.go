@@ -18,3 +18,15 @@ func TestDistance(t *testing.T) {
 		}
 	}
 }
+
+func TestNearest(t *testing.T) {
+	known := []string{"iterations", "tokens", "tool_called", "tool_calls", "done", "cost"}
+	for in, want := range map[string]string{
+		"iteration": "iterations", "itertaions": "iterations", "Iterations": "iterations", "token": "tokens",
+		"tool_call": "tool_calls", "doen": "done", "costs": "cost", "x": "", "price": "", "": "",
+	} {
+		if got := Nearest(in, known); got != want {
+			t.Errorf("Nearest(%q) = %q, want %q", in, got, want)
+		}
+	}
+}

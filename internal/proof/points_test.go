@@ -98,7 +98,7 @@ func sample[T any](list []T, every, short int) (some []T) {
 // first, second or last time it does it, and has another end the run. Without
 // PAWL_PROOF it does not kill before something: nothing is durable between that point
 // and the one after what came earlier.
-func TestKillPoints(t *testing.T) {
+func TestKillPoints(t *testing.T) { // Promises: L13, N3.
 	since := time.Now()
 	var killed atomic.Int64
 	list := slices.DeleteFunc(sites(base().passed), func(s site) bool { return !whole && strings.HasPrefix(s.point, "before ") })

@@ -120,7 +120,7 @@ func halt(t *testing.T, p *os.Process, dir string) {
 // lease, has another process take the run over and end it, and wakes the first
 // one up: what it was about to write is refused, and it changes nothing. So does
 // one that wakes up in a call that may be repeated.
-func TestZombie(t *testing.T) {
+func TestZombie(t *testing.T) { // Promises: N3.
 	var list []site
 	for i, points := range base().passed {
 		for n, p := range points {

@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -10,15 +11,15 @@ import (
 // long as a server runs, and each has some twenty forms.
 const mostLearned = 256
 
-type pair struct{ name, value string }
-
 // Learned are secrets that come to be known one after the other, such as tokens
 // that are renewed. The latest 256 are kept out of texts. The zero value has
 // none; it is safe for concurrent use.
 type Learned struct {
-	mu      sync.Mutex
-	pairs   []pair // never changed in place
-	version atomic.Int64
+	mu     sync.Mutex
+	values []string
+	forms  [][]pattern // of each value
+	table  atomic.Pointer[table]
+	added  atomic.Int64
 }
 
 // Add adds a value. One that is too short to be found is left out.
@@ -34,46 +35,31 @@ func (l *Learned) Add(name, value string) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, p := range l.pairs {
-		if p.value == value {
-			return
-		}
+	if slices.Contains(l.values, value) {
+		return
 	}
-	l.pairs = append(l.pairs[max(0, len(l.pairs)+1-mostLearned):len(l.pairs):len(l.pairs)], pair{name, value})
-	l.version.Add(1)
+	oldest := max(0, len(l.values)+1-mostLearned)
+	l.values, l.forms = append(l.values[oldest:], value), append(l.forms[oldest:], forms(name, value))
+	t := new(table)
+	for _, forms := range l.forms {
+		t.add(forms)
+	}
+	l.table.Store(t)
+	l.added.Add(1)
 }
 
 // Version differs after each value that was added.
-func (l *Learned) Version() int64 {
-	if l == nil {
-		return 0
-	}
-	return l.version.Load()
-}
+func (l *Learned) Version() int64 { return l.added.Load() }
 
-// since returns the values if there are some that a table lacks; else nil.
-func (l *Learned) since(t *table) (pairs []pair, version int64) {
-	have := int64(0)
-	if t != nil {
-		have = t.version
-	}
-	if l.version.Load() == have {
-		return nil, have
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.pairs, l.version.Load()
-}
-
-// With returns the secrets and those that are learned, now and later. s may be nil.
-func (s *Secrets) With(l *Learned) *Secrets {
-	if l == nil {
-		return s
-	}
-	both := &Secrets{learned: l}
+// With returns the secrets and those that are learned, now and later. s may be nil, and may have
+// learned secrets of one Learned itself.
+func (s *Secrets) With(l *Learned) (all Secrets) {
 	if s != nil {
-		both.values = s.values
-		both.known.Store(s.known.Load())
+		all = *s
 	}
-	return both
+	all.learned = [2]*Learned{all.learned[0], l}
+	if all.learned[0] == nil {
+		all.learned = [2]*Learned{l}
+	}
+	return all
 }

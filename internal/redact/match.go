@@ -4,11 +4,12 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"html"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/pawl-run/pawl/internal/naming"
 )
 
 // A pattern is one form of a secret in a text, and the mark that replaces the form.
@@ -98,26 +99,26 @@ func (p *pattern) read(text, want string) (n, used int, half bool) {
 const escapes = `\%&`
 
 var (
-	percent    = regexp.MustCompile(`^%(?:25)*([0-9A-Fa-f]{2})`) // also of a URL within another
-	entity     = regexp.MustCompile(`^&#?\w{1,10};`)
-	unfinished = regexp.MustCompile(`^(?:%(?:25)*[0-9A-Fa-f]?|\\+(?:u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?|[0-3][0-7]?)?|&#?\w{0,10})$`)
+	percent    = naming.Regexp(`^%(?:25)*([0-9A-Fa-f]{2})`) // also of a URL within another
+	entity     = naming.Regexp(`^&#?\w{1,10};`)
+	unfinished = naming.Regexp(`^(?:%(?:25)*[0-9A-Fa-f]?|\\+(?:u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?|[0-3][0-7]?)?|&#?\w{0,10})$`)
 )
 
 // unescape reads the character that a text begins with, escaped as in a URL, in
 // HTML, or in JSON and programs with any number of backslashes. n is 0 if there is
 // no escape.
 func unescape(text string) (char string, n int, half bool) {
-	if unfinished.MatchString(text) {
+	if unfinished().MatchString(text) {
 		return "", 0, true
 	}
 	switch text[0] {
 	case '%':
-		if m := percent.FindStringSubmatch(text); m != nil {
+		if m := percent().FindStringSubmatch(text); m != nil {
 			b, _ := hex.DecodeString(m[1])
 			return string(b), len(m[0]), false
 		}
 	case '&':
-		code := entity.FindString(text)
+		code := entity().FindString(text)
 		return html.UnescapeString(code), len(code), false
 	case '\\':
 		last := len(text) - len(strings.TrimLeft(text, `\`)) - 1
@@ -138,11 +139,11 @@ func unescape(text string) (char string, n int, half bool) {
 // default ignorable; in codes also breaks of lines, indentation, and the separators
 // of lists.
 var (
-	unseen = regexp.MustCompile(`^(?:(?:\x1b\[|\x{9b})[0-?]*[\x20-/]*[\x40-~]|(?:\x1b\]|\x{9d})[^\x07\x1b\x{9c}]*(?:\x07|\x1b\\|\x{9c})` +
+	unseen = naming.Regexp(`^(?:(?:\x1b\[|\x{9b})[0-?]*[\x20-/]*[\x40-~]|(?:\x1b\]|\x{9d})[^\x07\x1b\x{9c}]*(?:\x07|\x1b\\|\x{9c})` +
 		`|\x1b[\x20-/]*[0-~]|[\x00-\x1f\x7f-\x{84}\x{86}-\x{9f}]|\p{Cf}` +
 		`|[\x{34f}\x{115f}\x{1160}\x{17b4}\x{17b5}\x{180b}-\x{180f}\x{3164}\x{fe00}-\x{fe0f}\x{ffa0}\x{e0000}-\x{e0fff}])`)
-	openSequence = regexp.MustCompile(`^(?:(?:\x1b\[|\x{9b})[0-?]*[\x20-/]*|(?:\x1b\]|\x{9d})[^\x07\x1b\x{9c}]{0,128}\x1b?|\x1b[\x20-/]*)$`)
-	separator    = regexp.MustCompile(`^(?:[ >|,:#"+]|\\+[nrt]?|0[xX])`)
+	openSequence = naming.Regexp(`^(?:(?:\x1b\[|\x{9b})[0-?]*[\x20-/]*|(?:\x1b\]|\x{9d})[^\x07\x1b\x{9c}]{0,128}\x1b?|\x1b[\x20-/]*)$`)
+	separator    = naming.Regexp(`^(?:[ >|,:#"+]|\\+[nrt]?|0[xX])`)
 )
 
 const separators = ` >|,:#"+\0` // the bytes that begin a separator
@@ -151,15 +152,15 @@ const separators = ` >|,:#"+\0` // the bytes that begin a separator
 // half reports that the text ends within it.
 func (p *pattern) between(text string) (n int, half bool) {
 	if p.form == coded && strings.IndexByte(separators, text[0]) >= 0 {
-		if sep := separator.FindString(text); sep != "" || text == "0" {
+		if sep := separator().FindString(text); sep != "" || text == "0" {
 			return len(sep), sep == ""
 		}
 	}
 	if text[0] > ' ' && text[0] < 0x7f {
 		return 0, false
 	}
-	if !utf8.FullRuneInString(text) || openSequence.MatchString(text) {
+	if !utf8.FullRuneInString(text) || openSequence().MatchString(text) {
 		return 0, true
 	}
-	return len(unseen.FindString(text)), false
+	return len(unseen().FindString(text)), false
 }

@@ -38,6 +38,7 @@ func TestText(t *testing.T) {
 		{`{\"apiKey\":\"abc\",\"n\":1}`, `{\"apiKey\":\"[redacted]\",\"n\":1}`},
 		{`clientSecret = "a b c"`, `clientSecret = "[redacted]"`},
 		{`password := "hunter2"`, `password := "[redacted]"`},
+		{"GET https://api.telegram.org/bot110201543:" + key("AAH", 32) + "/getMe", "GET https://api.telegram.org/[redacted]/getMe"},
 		{"GET /x?token=abcdef&page=2", "GET /x?token=[redacted]&page=2"},
 		{"Set-Cookie: sid=1; Path=/\nA: b", "Set-Cookie: [redacted]\nA: b"},
 	} {
@@ -66,6 +67,8 @@ func TestTextLeaves(t *testing.T) {
 		"eyJ is how base64 of an object begins",
 		"if password == other { return }",
 		"sha256:0f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a69788796a5b4c3d2e1f0",
+		"re_entrant_function_with_a_long_name", "sl.example.org", "bot12:x", "patterns.0a1b", "the EAAA region",
+		"https://discord.com/api/v10/channels/123456789012345678/messages",
 		"Compare R&D spend; summarise.",
 		"HOME=/home/ada\nPWD=/home/ada/src\nOLDPWD=/home/ada\n",
 		`declare -x PWD="/home/ada"`,

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync/atomic"
 )
 
 // Least is how many bytes a secret must have. A shorter value stands in many texts
@@ -16,17 +15,16 @@ const Least = 6
 // Secrets are values that no event may hold. They are safe for concurrent use;
 // a nil *Secrets has none.
 type Secrets struct {
-	values   map[string]string
 	restorer *strings.Replacer // from references to values; nil: there are no values
-	learned  *Learned          // nil: no others become known
-	known    atomic.Pointer[table]
+	values   *table            // of those that were known at the start; nil: there are none
+	learned  [2]*Learned       // others, which become known; nil: none
 }
 
 // New prepares secrets by name. It leaves out empty values. The error names
 // every value that is too short to be found, and every name that cannot stand
 // in a reference, and never a value; the other secrets are prepared all the same.
 func New(values map[string]string) (*Secrets, error) {
-	s := &Secrets{values: map[string]string{}}
+	t := new(table)
 	var errs []error
 	var references []string
 	for _, name := range slices.Sorted(maps.Keys(values)) {
@@ -41,16 +39,14 @@ func New(values map[string]string) (*Secrets, error) {
 		case strings.Contains(value, opening):
 			errs = append(errs, fmt.Errorf("secret %s holds %q, which begins a reference to a secret", name, opening))
 		default:
-			s.values[name] = value
+			t.add(forms(name, value))
 			references = append(references, opening+name+closing, value)
 		}
 	}
-	if len(s.values) == 0 {
+	if references == nil {
 		return nil, errors.Join(errs...)
 	}
-	s.restorer = strings.NewReplacer(references...)
-	s.known.Store(s.table(nil, 0))
-	return s, errors.Join(errs...)
+	return &Secrets{restorer: strings.NewReplacer(references...), values: t}, errors.Join(errs...)
 }
 
 const opening, closing = "{{secret:", "}}"
@@ -59,67 +55,56 @@ func unnameable(r rune) bool {
 	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' && r != '-' && r != '.'
 }
 
-// A table finds secrets. It is immutable; a nil *table has none.
-type table struct {
-	version int64 // of the learned values
-	first   [256][]pattern
-}
-
-// table returns a table of the values and of those that were learned.
-func (s *Secrets) table(learned []pair, version int64) *table {
-	t := &table{version: version}
-	for _, name := range slices.Sorted(maps.Keys(s.values)) {
-		t.add(name, s.values[name])
-	}
-	for _, p := range learned {
-		t.add(p.name, p.value)
-	}
-	return t
-}
-
-func (t *table) add(name, value string) {
+// forms lists what is looked for because of a value. The reference is a form, too: what was scrubbed
+// stays as it is.
+func forms(name, value string) []pattern {
 	mark := opening + name + closing
-	all := append(patterns(strings.TrimSpace(value), mark), pattern{mark, mark, verbatim}) // what was scrubbed stays as it is
-	for _, p := range all {
-		t.first[p.text[0]] = append(t.first[p.text[0]], p)
+	return append(patterns(strings.TrimSpace(value), mark), pattern{mark, mark, verbatim})
+}
+
+// A table has the forms of values by their first byte.
+type table [256][]pattern
+
+func (t *table) add(forms []pattern) {
+	for _, p := range forms {
+		t[p.text[0]] = append(t[p.text[0]], p)
 	}
 }
 
-// current returns the table of all secrets that are known now; nil means none.
-func (s *Secrets) current() *table {
+// known returns the tables of all secrets that are known now, or nil in their place.
+func (s *Secrets) known() (all [3]*table) {
 	if s == nil {
-		return nil
+		return all
 	}
-	t := s.known.Load()
-	if s.learned == nil {
-		return t
+	all[0] = s.values
+	for i, l := range s.learned {
+		if l != nil {
+			all[i+1] = l.table.Load()
+		}
 	}
-	if pairs, version := s.learned.since(t); pairs != nil {
-		t = s.table(pairs, version)
-		s.known.Store(t) // another goroutine may do the same at the same time
-	}
-	return t
+	return all
 }
 
 // None reports whether no secret is known now.
-func (s *Secrets) None() bool { return s.current() == nil }
+func (s *Secrets) None() bool { return s.known() == [3]*table{} }
 
 // Scrub replaces every secret in a text, plain or encoded, by its reference.
 func (s *Secrets) Scrub(text string) string {
-	done, _ := s.current().scrub(text, true)
+	done, _ := s.scrub(text, true)
 	return done
 }
 
 // scrub returns the scrubbed text. If the text is not whole, held is the length of
 // its end that was left out because a secret may begin there.
-func (t *table) scrub(text string, whole bool) (done string, held int) {
-	if t == nil {
+func (s *Secrets) scrub(text string, whole bool) (done string, held int) {
+	if s.None() {
 		return text, 0
 	}
+	tables := s.known()
 	var b strings.Builder
 	rest := 0
 	for i := 0; i < len(text); {
-		end, mark, more := t.match(text, i)
+		end, mark, more := match(tables, text, i)
 		switch {
 		case more && !whole:
 			b.WriteString(text[rest:i])
@@ -138,19 +123,24 @@ func (t *table) scrub(text string, whole bool) (done string, held int) {
 }
 
 // match finds the longest form of a secret at text[from:].
-func (t *table) match(text string, from int) (end int, mark string, more bool) {
-	lists := [2][]pattern{t.first[text[from]]}
+func match(tables [3]*table, text string, from int) (end int, mark string, more bool) {
+	first := []byte{text[from]}
 	if strings.IndexByte(escapes, text[from]) >= 0 {
 		char, n, half := unescape(text[from:])
 		if more = half; n > 0 && char[0] != text[from] {
-			lists[1] = t.first[char[0]]
+			first = append(first, char[0])
 		}
 	}
-	for _, list := range lists {
-		for k := range list {
-			e, m := list[k].match(text, from)
-			if more = more || m; e > end {
-				end, mark = e, list[k].mark
+	for _, t := range tables {
+		if t == nil {
+			continue
+		}
+		for _, c := range first {
+			for _, p := range t[c] {
+				e, m := p.match(text, from)
+				if more = more || m; e > end {
+					end, mark = e, p.mark
+				}
 			}
 		}
 	}

@@ -127,16 +127,3 @@ func TestKeysWithoutPrefix(t *testing.T) {
 		}
 	}
 }
-
-// TestTelegramURL: the token of a bot stands behind bot in the addresses of its API.
-func TestTelegramURL(t *testing.T) {
-	token := "110201543:" + key("AAH", 32)
-	if got := Text("GET https://api.telegram.org/bot" + token + "/getMe"); strings.Contains(got, token) || !strings.HasSuffix(got, "/getMe") {
-		t.Error(got)
-	}
-	for _, text := range []string{"re_entrant_function_with_a_long_name", "sl.example.org", "bot12:x", "patterns.0a1b", "the EAAA region", "https://discord.com/api/v10/channels/123456789012345678/messages"} {
-		if got := Text(text); got != text {
-			t.Errorf("%q becomes %q", text, got)
-		}
-	}
-}

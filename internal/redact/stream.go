@@ -10,16 +10,13 @@ type Stream struct {
 	held    string
 }
 
-// Stream begins a text. Of nil secrets it passes everything on.
+// Stream begins a text.
 func (s *Secrets) Stream() *Stream { return &Stream{secrets: s} }
 
 // Add takes a piece in and returns what can be passed on.
 func (s *Stream) Add(piece string) string {
-	if s.secrets == nil {
-		return piece
-	}
 	text := s.held + piece
-	done, held := s.secrets.current().scrub(text, false)
+	done, held := s.secrets.scrub(text, false)
 	s.held = text[len(text)-held:]
 	return done
 }
@@ -43,7 +40,7 @@ func (s *Secrets) Writer(w io.Writer) *Writer { return &Writer{Stream{secrets: s
 
 // Write scrubs p. It takes all of it, unless the writer behind fails.
 func (w *Writer) Write(p []byte) (int, error) {
-	if w.stream.secrets == nil {
+	if w.stream.secrets == nil { // without a copy
 		return w.to.Write(p)
 	}
 	if _, err := io.WriteString(w.to, w.stream.Add(string(p))); err != nil {

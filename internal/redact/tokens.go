@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+
+	"github.com/pawl-run/pawl/internal/naming"
 )
 
 // A rule is what the secrets of a vendor look like: one of the prefixes, with
@@ -165,8 +167,8 @@ func wordByte(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || c == '-'
 }
 
-var references = regexp.MustCompile(`^(?:\[redacted\]$|\{\{|<|\*\*\*|\.\.\.|\$+(?:[{(]|[0-9A-Z_]*$)|%(?:.?$|.*%$))`)
+var references = naming.Regexp(`^(?:\[redacted\]$|\{\{|<|\*\*\*|\.\.\.|\$+(?:[{(]|[0-9A-Z_]*$)|%(?:.?$|.*%$))`)
 
 // reference reports whether a value only says where the real one comes from: a
 // variable, a template, a placeholder.
-func reference(value string) bool { return references.MatchString(value) }
+func reference(value string) bool { return references().MatchString(value) }

@@ -1,8 +1,9 @@
 package typeschema
 
 import (
+	"encoding/json"
 	"fmt"
-	"iter"
+	"math"
 	"reflect"
 	"regexp"
 	"slices"
@@ -12,201 +13,208 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// A maker has the library make one schema. It looks at the type first, since the errors of the
-// library name no path, and corrects what the library made.
+// A maker makes schemas.
 type maker struct {
-	root     reflect.Type
-	strict   bool // bounds for what encoding/json refuses; see [For]
-	known    map[reflect.Type]*jsonschema.Schema
-	looked   map[reflect.Type]bool
-	circular map[reflect.Type]string // types that contain themselves, by their names in $defs; empty: the root
-	errs     []error
+	root       reflect.Type                  // the type that was asked for; nil: components are made
+	strict     bool                          // bounds for what encoding/json refuses; see [For]
+	components *Components                   // nil: only types that contain themselves have a name
+	within     []reflect.Type                // the types around the one that is being made
+	names      map[reflect.Type]string       // types that others refer to, by their names in defs; the root has none
+	defs       map[string]*jsonschema.Schema // their schemas
+	errs       []error
 }
 
 // fail notes what is wrong with the type at path and goes on, so that all problems are reported at
 // once.
-func (m *maker) fail(path, format string, args ...any) {
-	where := m.root.String()
+func (m *maker) fail(path, format string, args ...any) *jsonschema.Schema {
+	where := fmt.Sprint(m.root)
 	if path != "" {
 		where += ": field " + path
 	}
 	m.errs = append(m.errs, fmt.Errorf("%s: %s", where, fmt.Sprintf(format, args...)))
+	return &jsonschema.Schema{}
 }
 
-// look looks for what has no schema or a known one, and for types that contain themselves. Path
-// leads to t from the root in Go's words, through the types within.
-func (m *maker) look(t reflect.Type, path string, within []reflect.Type) {
+// schema makes the schema of a type, or refers to it. Path leads to it from the root in Go's words.
+func (m *maker) schema(t reflect.Type, path string) *jsonschema.Schema {
 	t = pointed(t)
-	if s := special(t, m.strict); s != nil {
-		m.known[t] = s
-		return
+	if s := m.known(t); s != nil {
+		return s
 	}
-	if slices.Contains(within, t) {
+	if _, known := m.names[t]; known {
+		return m.reference(t)
+	}
+	if slices.Contains(m.within, t) {
 		m.name(t)
-		return
+		return m.reference(t)
 	}
-	if m.looked[t] {
-		return
+	if m.components != nil && t.Kind() == reflect.Struct && t.Name() != "" {
+		m.names[t] = m.components.add(t)
 	}
-	m.looked[t] = true
-	within = append(within[:len(within):len(within)], t)
-	switch {
-	case t == reflect.TypeFor[time.Duration]():
-		m.fail(path, "time.Duration is a bare count of nanoseconds in JSON: use a string for time.ParseDuration, or a number with the unit in its name")
-		return
-	case implements(t, jsons...):
-		m.fail(path, "%s has a JSON form of its own that cannot be known: use json.RawMessage, or a type without MarshalJSON and UnmarshalJSON", t)
-		return
+	m.within = append(m.within, t)
+	s := m.make(t, path)
+	m.within = m.within[:len(m.within)-1]
+	if name := m.names[t]; name != "" {
+		m.defs[name] = s
+		return m.reference(t)
 	}
-	switch t.Kind() {
-	case reflect.Interface:
-		if m.known[t] = special(reflect.TypeFor[any](), false); t.NumMethod() > 0 {
-			m.fail(path, "%s is an interface with methods, which JSON cannot be decoded into: use a struct, any or json.RawMessage", t)
-		}
-	case reflect.Map:
-		if t.Key().Kind() != reflect.String {
-			m.fail(path, "%s has keys that are not strings: use map[string]%s", t, t.Elem())
-		}
-		m.look(t.Elem(), path+"{}", within)
-	case reflect.Slice, reflect.Array:
-		m.look(t.Elem(), path+"[]", within)
-	case reflect.Struct:
-		m.lookAt(t, path, within)
-	case reflect.Chan, reflect.Func, reflect.UnsafePointer, reflect.Complex64, reflect.Complex128:
-		m.fail(path, "%s has no JSON form: leave it out with json:\"-\"", t)
-	}
+	return s
 }
 
-// lookAt looks at the fields of a struct.
-func (m *maker) lookAt(t reflect.Type, path string, within []reflect.Type) {
-	for _, f := range reflect.VisibleFields(t) {
-		_, tagged := f.Tag.Lookup("json")
-		if f.Anonymous && (tagged || pointed(f.Type).Kind() != reflect.Struct || !f.IsExported() && f.Type.Kind() == reflect.Pointer) {
-			m.fail(join(path, f.Name), "it is embedded, and no struct, unexported behind a pointer, or tagged json: make it a field with an exported name")
-		}
+// known returns the schema of a type that is not made by its structure, or nil.
+func (m *maker) known(t reflect.Type) *jsonschema.Schema {
+	if m.components == nil {
+		return special(t, m.strict)
 	}
-	for _, f := range fields(t) {
-		if slices.Contains(strings.Split(f.Tag.Get("json"), ","), "string") {
-			m.fail(join(path, f.Name), "the JSON option string hides its type: drop the option, or declare the field as a string")
-		}
-		m.look(f.Type, join(path, f.Name), within)
+	if s := m.components.known[t]; s != nil {
+		return s.CloneSchemas()
 	}
+	s := special(t, false)
+	if s == nil && implements(t, reflect.TypeFor[json.Marshaler]()) {
+		return anything()
+	}
+	return s
 }
 
-func join(path, name string) string { return strings.TrimPrefix(path+"."+name, ".") }
-
-// fields yields the fields of a struct that are in JSON, by their names there.
-func fields(t reflect.Type) iter.Seq2[string, reflect.StructField] {
-	return func(yield func(string, reflect.StructField) bool) {
-		for _, f := range reflect.VisibleFields(t) {
-			tag := f.Tag.Get("json")
-			name, _, _ := strings.Cut(tag, ",")
-			if name == "" {
-				name = f.Name
-			}
-			if !f.Anonymous && f.IsExported() && tag != "-" && !yield(name, f) {
-				return
-			}
-		}
-	}
-}
-
-// name gives a type that contains itself a name in $defs; the root has none, it is "#".
+// name gives a type that contains itself a name in $defs. The root has none: it is "#".
 func (m *maker) name(t reflect.Type) {
 	name := ""
 	if t != m.root {
 		name = unnameable.ReplaceAllString(t.Name(), "_") // type arguments hold brackets and slashes
 	}
-	for other, used := range m.circular {
-		if used == name && other != t {
+	for other, used := range m.names {
+		if used == name {
 			m.fail("", "%s and %s contain themselves: give one of them another name", t, other)
 		}
 	}
-	m.circular[t] = name
+	m.names[t] = name
 }
 
 var unnameable = regexp.MustCompile(`[^A-Za-z0-9_.-]+`)
 
-func reference(name string) *jsonschema.Schema {
-	if name == "" {
+func (m *maker) reference(t reflect.Type) *jsonschema.Schema {
+	if m.components != nil {
+		return Reference(m.names[t])
+	}
+	if t == m.root {
 		return &jsonschema.Schema{Ref: "#"}
 	}
-	return &jsonschema.Schema{Ref: "#/$defs/" + name}
+	return &jsonschema.Schema{Ref: "#/$defs/" + m.names[t]}
 }
 
-// make makes the schema of a type, even if all others refer to it.
-func (m *maker) make(t reflect.Type) *jsonschema.Schema {
-	of := t
-	if _, circular := m.circular[t]; circular {
-		of = m.unnamed(t)
-	}
-	s, err := jsonschema.ForType(of, &jsonschema.ForOptions{TypeSchemas: m.known})
-	if err != nil {
-		m.fail("", "%v", err)
-		return &jsonschema.Schema{}
-	}
-	m.correct(s, of, "")
-	return s
-}
-
-// unnamed is a type with the same JSON form and no name, for the library takes a named type that it
-// meets again for an error.
-func (m *maker) unnamed(t reflect.Type) reflect.Type {
-	switch t.Kind() {
-	case reflect.Map:
-		return reflect.MapOf(t.Key(), t.Elem())
-	case reflect.Slice:
-		return reflect.SliceOf(t.Elem())
-	case reflect.Array:
-		return reflect.ArrayOf(t.Len(), t.Elem())
-	}
-	var list []reflect.StructField
-	for f := range t.Fields() {
-		if f.Anonymous {
-			m.fail("", "%s contains itself, and embeds %s: declare the fields of that one by one", t, f.Name)
-			return reflect.TypeFor[struct{}]()
-		}
-		if f.IsExported() {
-			list = append(list, f)
-		}
-	}
-	return reflect.StructOf(list)
-}
-
-// correct takes null out of a schema of the library, and puts in what the tags of fields say.
-func (m *maker) correct(s *jsonschema.Schema, t reflect.Type, path string) {
-	t = pointed(t)
-	s.Types = slices.DeleteFunc(s.Types, func(name string) bool { return name == "null" })
-	if len(s.Types) > 0 {
-		s.Type = s.Types[0]
-	}
-	s.Types = nil
-	if m.known[t] != nil {
-		return
+// make makes the schema of a type by its structure.
+func (m *maker) make(t reflect.Type, path string) *jsonschema.Schema {
+	switch {
+	case t == reflect.TypeFor[time.Duration]():
+		return m.fail(path, "time.Duration is a bare count of nanoseconds in JSON: use a string for time.ParseDuration, or a number with the unit in its name")
+	case m.components == nil && implements(t, jsons...):
+		return m.fail(path, "%s has a JSON form of its own that cannot be known: use json.RawMessage, or a type without MarshalJSON and UnmarshalJSON", t)
 	}
 	switch t.Kind() {
+	case reflect.String:
+		return &jsonschema.Schema{Type: "string"}
+	case reflect.Bool:
+		return &jsonschema.Schema{Type: "boolean"}
+	case reflect.Float32, reflect.Float64:
+		return &jsonschema.Schema{Type: "number"}
+	case reflect.Interface:
+		if t.NumMethod() > 0 {
+			m.fail(path, "%s is an interface with methods, which JSON cannot be decoded into: use a struct, any or json.RawMessage", t)
+		}
+		return anything()
 	case reflect.Map:
+		if t.Key().Kind() != reflect.String {
+			m.fail(path, "%s has keys that are not strings: use map[string]%s", t, t.Elem())
+		}
+		s := &jsonschema.Schema{Type: "object", AdditionalProperties: m.schema(t.Elem(), path+"{}")}
 		if t == m.root && !m.strict {
 			s.Properties = map[string]*jsonschema.Schema{} // OpenAI refuses parameters without
 		}
-		m.correct(s.AdditionalProperties, t.Elem(), path+"{}")
-	case reflect.Slice, reflect.Array:
-		m.correct(s.Items, t.Elem(), path+"[]")
+		return s
+	case reflect.Slice:
+		return &jsonschema.Schema{Type: "array", Items: m.schema(t.Elem(), path+"[]")}
+	case reflect.Array:
+		return &jsonschema.Schema{Type: "array", Items: m.schema(t.Elem(), path+"[]"), MinItems: new(t.Len()), MaxItems: new(t.Len())}
 	case reflect.Struct:
-		if s.Properties == nil {
-			s.Properties = map[string]*jsonschema.Schema{}
+		return m.object(t, path)
+	}
+	if t.Kind() >= reflect.Int && t.Kind() <= reflect.Uintptr {
+		return whole(t)
+	}
+	return m.fail(path, "%s has no JSON form: leave it out with json:\"-\"", t)
+}
+
+// whole returns the schema of a type of whole numbers, with bounds below 64 bits.
+func whole(t reflect.Type) *jsonschema.Schema {
+	s, bits := &jsonschema.Schema{Type: "integer"}, t.Bits()
+	if t.Kind() >= reflect.Uint {
+		s.Minimum = new(0.0)
+	} else if bits--; bits < 63 {
+		s.Minimum = new(-math.Ldexp(1, bits))
+	}
+	if t.Bits() < 64 {
+		s.Maximum = new(math.Ldexp(1, bits) - 1)
+	}
+	return s
+}
+
+// object makes the schema of a struct.
+func (m *maker) object(t reflect.Type, path string) *jsonschema.Schema {
+	s := &jsonschema.Schema{Type: "object", Properties: map[string]*jsonschema.Schema{}}
+	if m.components == nil { // else a reader may meet fields that are added later
+		s.AdditionalProperties = Closed()
+	}
+	for _, f := range reflect.VisibleFields(t) {
+		at, tag := strings.TrimPrefix(path+"."+f.Name, "."), f.Tag.Get("json")
+		if f.Anonymous && (tag != "" || pointed(f.Type).Kind() != reflect.Struct || !f.IsExported() && f.Type.Kind() == reflect.Pointer) {
+			m.fail(at, "it is embedded, and no struct, unexported behind a pointer, or tagged json: make it a field with an exported name")
 		}
-		for name, f := range fields(t) {
-			p, at := s.Properties[name], join(path, f.Name)
-			m.correct(p, f.Type, at)
-			if tag, ok := f.Tag.Lookup("enum"); ok {
-				m.enum(p, f.Type, at, strings.Split(tag, ","))
-			}
-			if mayLack(t, f) {
-				s.Required = slices.DeleteFunc(s.Required, func(other string) bool { return other == name })
-			}
+		if f.Anonymous || !f.IsExported() || tag == "-" {
+			continue
+		}
+		name, options, _ := strings.Cut(tag, ",")
+		if name == "" {
+			name = f.Name
+		}
+		s.PropertyOrder = append(slices.DeleteFunc(s.PropertyOrder, func(other string) bool { return other == name }), name)
+		s.Properties[name] = m.field(f, at, strings.Split(options, ","))
+		switch optional := strings.Contains(options, "omit"); {
+		case optional, m.components == nil && mayLack(t, f):
+		case f.Type.Kind() == reflect.Pointer:
+			s.Properties[name] = orNull(s.Properties[name])
+			fallthrough
+		default:
+			s.Required = append(s.Required, name)
 		}
 	}
+	return s
+}
+
+// field makes the schema of a field, with what its tags say.
+func (m *maker) field(f reflect.StructField, path string, options []string) *jsonschema.Schema {
+	if slices.Contains(options, "string") {
+		m.fail(path, "the JSON option string hides its type: drop the option, or declare the field as a string")
+	}
+	s := m.schema(f.Type, path)
+	if about := f.Tag.Get("jsonschema"); about != "" {
+		if word, _, found := strings.Cut(about, "="); found && !strings.ContainsAny(word, " \t\n") {
+			m.fail(path, "the jsonschema tag must not begin with 'WORD=': %q; it is a description", about)
+		}
+		s.Description = about
+	}
+	if values, ok := f.Tag.Lookup("enum"); ok {
+		m.enum(s, f.Type, path, strings.Split(values, ","))
+	}
+	return s
+}
+
+// orNull returns the schema of a pointer that is written in any case.
+func orNull(s *jsonschema.Schema) *jsonschema.Schema {
+	if s.Type == "" {
+		return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{s, {Type: "null"}}}
+	}
+	s.Types, s.Type = []string{s.Type, "null"}, ""
+	return s
 }
 
 // mayLack reports whether a field may be left out because it is a pointer, or stands behind one.
@@ -217,4 +225,30 @@ func mayLack(t reflect.Type, f reflect.StructField) bool {
 		}
 	}
 	return false
+}
+
+// enum adds the values of an enum tag to the schema of a field, or to that of its elements.
+func (m *maker) enum(s *jsonschema.Schema, t reflect.Type, path string, values []string) {
+	for t = pointed(t); s.Type == "array"; t = pointed(t.Elem()) {
+		s = s.Items
+	}
+	for i, v := range values {
+		if v == "" || slices.Contains(values[:i], v) {
+			m.fail(path, "the enum tag %q has an empty or repeated value: list each once, separated by commas", strings.Join(values, ","))
+			return
+		}
+		switch s.Type {
+		case "string":
+			s.Enum = append(s.Enum, v)
+		case "integer", "number":
+			if json.Unmarshal([]byte(v), reflect.New(t).Interface()) != nil {
+				m.fail(path, "the enum value %q is no %s", v, t)
+				return
+			}
+			s.Enum = append(s.Enum, json.Number(v))
+		default:
+			m.fail(path, "%s cannot have an enum tag: only strings, numbers, and slices and arrays of them can", t)
+			return
+		}
+	}
 }

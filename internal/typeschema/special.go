@@ -21,8 +21,7 @@ func special(t reflect.Type, strict bool) *jsonschema.Schema {
 	case reflect.TypeFor[time.Time]():
 		return &jsonschema.Schema{Type: "string", Format: "date-time"}
 	case reflect.TypeFor[json.RawMessage](), reflect.TypeFor[any]():
-		// A description, because some providers refuse true and {} as a schema.
-		return &jsonschema.Schema{Description: "any JSON value"}
+		return anything()
 	case reflect.TypeFor[json.Number]():
 		return &jsonschema.Schema{Type: "number"}
 	case reflect.TypeFor[big.Int]():
@@ -46,6 +45,10 @@ func special(t reflect.Type, strict bool) *jsonschema.Schema {
 	}
 	return nil
 }
+
+// anything is the schema of any value. It has a description, because some providers refuse true and
+// {} as a schema.
+func anything() *jsonschema.Schema { return &jsonschema.Schema{Description: "any JSON value"} }
 
 var (
 	texts = []reflect.Type{reflect.TypeFor[encoding.TextMarshaler](), reflect.TypeFor[encoding.TextUnmarshaler]()}

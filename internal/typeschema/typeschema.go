@@ -1,6 +1,5 @@
 // Package typeschema derives a JSON Schema (draft 2020-12) from a Go type, as
-// encoding/json would read and write it. The schemas are those of
-// google/jsonschema-go but for these points:
+// encoding/json would read and write it:
 //
 //   - A field is required unless it is a pointer, is tagged omitempty or
 //     omitzero, or comes out of an embedded pointer.
@@ -40,22 +39,10 @@ func For[T any]() (json.RawMessage, error) { return schemaOf(reflect.TypeFor[T](
 
 func schemaOf(t reflect.Type, strict bool) (json.RawMessage, error) {
 	t = pointed(t)
-	m := &maker{root: t, strict: strict, known: map[reflect.Type]*jsonschema.Schema{}, looked: map[reflect.Type]bool{}, circular: map[reflect.Type]string{}}
-	m.look(t, "", nil)
-	if len(m.errs) > 0 {
-		return nil, errors.Join(m.errs...)
-	}
-	for c, name := range m.circular {
-		m.known[c] = reference(name)
-	}
-	s := m.make(t)
-	for c, name := range m.circular {
-		if c != t {
-			if s.Defs == nil {
-				s.Defs = map[string]*jsonschema.Schema{}
-			}
-			s.Defs[name] = m.make(c)
-		}
+	m := &maker{root: t, strict: strict, names: map[reflect.Type]string{}, defs: map[string]*jsonschema.Schema{}}
+	s := m.schema(t, "")
+	if len(m.defs) > 0 {
+		s.Defs = m.defs
 	}
 	if len(m.errs) > 0 {
 		return nil, errors.Join(m.errs...)

@@ -97,7 +97,7 @@ type Branch[T any] struct {
 
 type Ring []Ring
 
-func TestSchemas(t *testing.T) {
+func TestSchemas(t *testing.T) { // Promises: T14.
 	tests := []struct {
 		name string
 		of   func() (json.RawMessage, error)
@@ -165,7 +165,7 @@ type own struct{ X int }
 
 type Word string
 
-func TestErrors(t *testing.T) {
+func TestErrors(t *testing.T) { // Promises: T14.
 	type inner struct {
 		Done chan int
 	}

@@ -66,7 +66,7 @@ func TestCanonicalDepth(t *testing.T) {
 	}
 }
 
-func TestEqual(t *testing.T) {
+func TestEqual(t *testing.T) { // Promises: L4.
 	different := []string{`1`, `1.0`, `1e0`, `"1"`, `true`, `null`, `{}`, `[]`, `{"a":1}`, `{"a":1.0}`}
 	for i, a := range different {
 		for j, b := range different {

@@ -1,6 +1,9 @@
 package wire
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Differing names the keys under which two maps differ, sorted.
 func Differing(a, b map[string]string) (keys []string) {
@@ -16,4 +19,19 @@ func Differing(a, b map[string]string) (keys []string) {
 	}
 	slices.Sort(keys)
 	return keys
+}
+
+// DifferingLines names the lines such as "name: text" that differ between two texts, sorted.
+func DifferingLines(a, b string) []string {
+	return Differing(namedLines(a), namedLines(b))
+}
+
+func namedLines(text string) map[string]string {
+	lines := map[string]string{}
+	for line := range strings.Lines(text) {
+		if name, value, ok := strings.Cut(line, ": "); ok {
+			lines[name] = strings.TrimSpace(value)
+		}
+	}
+	return lines
 }

@@ -271,7 +271,12 @@ type Token struct {
 
 // Tokens yields the tokens of a JSON document in their order. Of what is no JSON it yields those before the first
 // text that is none, and at least those before the fault.
-func Tokens(doc []byte) iter.Seq[Token] {
+func Tokens(doc []byte) iter.Seq[Token] { return tokens(doc, json.Valid(doc)) }
+
+// TokensOfValid is [Tokens] of a document that was checked.
+func TokensOfValid(doc []byte) iter.Seq[Token] { return tokens(doc, true) }
+
+func tokens(doc []byte, whole bool) iter.Seq[Token] {
 	return func(yield func(Token) bool) {
 		r := reader{doc: doc}
 		open, key := []byte{0}, false // the brackets that are open; a key comes next
@@ -286,7 +291,7 @@ func Tokens(doc []byte) iter.Seq[Token] {
 				open = open[:last]
 				key = open[last-1] == '{'
 			default:
-				if !json.Valid(doc[t.Start:t.End]) {
+				if !whole && !json.Valid(doc[t.Start:t.End]) {
 					return
 				}
 				if t.Text = r.text(t); key && t.Kind == '"' {

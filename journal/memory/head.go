@@ -38,6 +38,14 @@ func (j *Journal) Search(ctx context.Context, words string, q pawl.Query) iter.S
 		j.mu.Lock()
 		runs := j.order[:len(j.order):len(j.order)]
 		j.mu.Unlock()
+		if q.Before != "" {
+			behind, err := j.run(q.Before)
+			if err != nil {
+				yield(pawl.Head{}, err)
+				return
+			}
+			runs = runs[:max(slices.Index(runs, behind), 0)]
+		}
 		n := 0
 		for _, r := range slices.Backward(runs) {
 			if err := ctx.Err(); err != nil {

@@ -72,12 +72,15 @@ func (l *ledger) forget(run string) {
 }
 
 // Balances yields the accounts; see [budget.Ledger].
-func (j *Journal) Balances(ctx context.Context) iter.Seq2[budget.Balance, error] {
+func (j *Journal) Balances(ctx context.Context, names ...string) iter.Seq2[budget.Balance, error] {
 	return func(yield func(budget.Balance, error) bool) {
 		j.ledger.mu.Lock()
 		all := maps.Clone(j.ledger.accounts)
 		j.ledger.mu.Unlock()
 		for _, account := range slices.Sorted(maps.Keys(all)) {
+			if len(names) > 0 && !slices.Contains(names, account) {
+				continue
+			}
 			if err := ctx.Err(); err != nil {
 				yield(budget.Balance{}, err)
 				return

@@ -32,6 +32,7 @@ type Journal struct {
 	inbox inbox
 	blobs map[string]blob
 	rates map[string]journals.Buckets
+	kept  map[string][]byte
 
 	ledger ledger
 }

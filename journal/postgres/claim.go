@@ -35,6 +35,9 @@ func (j *Journal) Claim(ctx context.Context, c pawl.Claim) (pawl.Lease, error) {
 	var mark [16]byte
 	rand.Read(mark[:])
 	q := &claim{Claim: c, mark: mark[:]}
+	if c.Epoch == 0 || c.TTL <= 0 { // else the run goes on where it was
+		j.ends.Delete(c.Run)
+	}
 	do := q.take
 	switch {
 	case c.Epoch != 0 && c.TTL > 0:

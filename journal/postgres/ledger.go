@@ -53,7 +53,7 @@ var errRefused = errors.New("refused")
 // Spend appends a batch and changes accounts; see [budget.Ledger]. Appends that change an
 // account wait for each other.
 func (j *Journal) Spend(ctx context.Context, b pawl.Batch, change budget.Change) error {
-	add, err := appending(b)
+	add, appended, err := j.appending(b)
 	if err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func (j *Journal) Spend(ctx context.Context, b pawl.Batch, change budget.Change)
 		return refusal, broken
 	})
 	if err == nil {
-		j.news.about(b.Run, b.Head.Status == pawl.StatusQueued)
+		appended()
 	}
 	return err
 }
@@ -130,8 +130,8 @@ func scanBalance(r pgx.Row) (b budget.Balance, err error) {
 }
 
 // Balances yields the accounts; see [budget.Ledger].
-func (j *Journal) Balances(ctx context.Context) iter.Seq2[budget.Balance, error] {
-	return listed(ctx, j, "the budgets", scanBalance, `SELECT `+balance+` FROM budgets ORDER BY account`)
+func (j *Journal) Balances(ctx context.Context, names ...string) iter.Seq2[budget.Balance, error] {
+	return listed(ctx, j, "the budgets", scanBalance, `SELECT `+balance+` FROM budgets WHERE cardinality($1::bytea[]) = 0 OR account = ANY($1) ORDER BY account`, accountNames(names))
 }
 
 // Prune removes accounts; see [budget.Ledger].
@@ -140,14 +140,19 @@ func (j *Journal) Prune(ctx context.Context, before time.Time) (n int, err error
 	if err != nil || past == nil {
 		return 0, err
 	}
-	var accounts [][]byte
-	for _, account := range past {
-		accounts = append(accounts, []byte(account))
-	}
 	err = j.write(ctx, func(ctx context.Context, c *pgx.Conn, _ bool) (refusal, broken error) {
-		done, err := c.Exec(ctx, `DELETE FROM budgets WHERE account = ANY($1) AND reserved_tokens = 0 AND reserved_cost = 0`, accounts)
+		done, err := c.Exec(ctx, `DELETE FROM budgets WHERE account = ANY($1) AND reserved_tokens = 0 AND reserved_cost = 0`, accountNames(past))
 		n = int(done.RowsAffected())
 		return nil, err
 	})
 	return n, err
+}
+
+// accountNames are names of accounts as the database has them.
+func accountNames(names []string) [][]byte {
+	all := make([][]byte, len(names))
+	for i, name := range names {
+		all[i] = []byte(name)
+	}
+	return all
 }

@@ -23,6 +23,13 @@ func (j *Journal) List(ctx context.Context, q pawl.Query) iter.Seq2[pawl.Head, e
 func (j *Journal) list(ctx context.Context, q pawl.Query, words []string) iter.Seq2[pawl.Head, error] {
 	return func(yield func(pawl.Head, error) bool) {
 		before, left := int64(math.MaxInt64), q.Max
+		if q.Before != "" {
+			var err error
+			if before, _, err = j.ref(ctx, q.Before); err != nil {
+				yield(pawl.Head{}, err)
+				return
+			}
+		}
 		for {
 			most := portionRows
 			if q.Max > 0 {

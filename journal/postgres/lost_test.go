@@ -193,7 +193,7 @@ var lossy = map[string]struct {
 	do    func(j *postgres.Journal) (any, error)
 	want  any
 }{
-	"append": {0, func(j *postgres.Journal) (any, error) {
+	"append": {1, func(j *postgres.Journal) (any, error) {
 		return nil, j.Append(context.Background(), pawl.Batch{Run: "r", Epoch: 1, After: 1, Records: [][]byte{[]byte("two"), []byte("three")}, Head: pawl.Head{Agent: "a"}})
 	}, nil},
 	"create": {0, func(j *postgres.Journal) (any, error) {
@@ -306,7 +306,7 @@ func TestRivals(t *testing.T) {
 	must(t, err)
 	b := pawl.Batch{Run: "r", Epoch: l.Epoch, After: 1, Records: [][]byte{[]byte("two")}}
 	must(t, direct.Append(t.Context(), b))
-	w.doom(unread, 0)
+	w.doom(unread, 1)
 	b.Epoch = 1 // the same bytes in the same place
 	if err := j.Append(t.Context(), b); !errors.Is(err, pawl.ErrFenced) || w.cuts != 1 {
 		t.Error(err, w.cuts)
@@ -322,7 +322,7 @@ func TestUnreachable(t *testing.T) {
 	b := pawl.Batch{Run: "r", Epoch: 1, After: 1, Records: [][]byte{[]byte("two")}}
 
 	w.setDown(true)
-	w.doom(unread, 0)
+	w.doom(unread, 1)
 	err := j.Append(t.Context(), b)
 	if err == nil || !strings.Contains(err.Error(), "it is unknown whether this was written") || !strings.Contains(err.Error(), w.Addr().String()) {
 		t.Errorf("an append whose answer was lost says %v", err)

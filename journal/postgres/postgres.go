@@ -11,12 +11,13 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net"
-	"regexp"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -24,7 +25,10 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/naming"
 	"github.com/pawl-run/pawl/internal/retry"
+	"github.com/pawl-run/pawl/journal/internal/shared"
+	"github.com/pawl-run/pawl/journal/seal"
 )
 
 // A Journal is an open database. It implements [pawl.Journal], [pawl.Inbox],
@@ -40,6 +44,8 @@ type Journal struct {
 	logs     *hub
 	queue    *hub
 	news     *notifier
+	box      shared.Box
+	ends     sync.Map // run id to end, of runs that were appended to
 }
 
 var (
@@ -55,13 +61,16 @@ type Options struct {
 	// Lower-case letters, digits and underscores, at most 40. Journals in different
 	// schemas are independent.
 	Schema string
+	// Codec seals entries, signals and blobs; see package seal. Nil: they are stored as they are.
+	// Sealed ones are read with the Codec only.
+	Codec seal.Codec
 }
 
 // patience is how long a call retries while the database cannot be reached. A restart, or a
 // failover to another server, should be over by then.
 const patience = 30 * time.Second
 
-var schemas = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,39}$`)
+var schemas = naming.Regexp(`^[a-z_][a-z0-9_]{0,39}$`)
 
 // Open opens the database at url (postgres://user@host:5432/name?…, with the parameters of
 // libpq and pool_max_conns, which is 4 or the number of processors if that is
@@ -71,18 +80,18 @@ var schemas = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,39}$`)
 //
 // A connection pooler in between must use session pooling.
 func Open(ctx context.Context, url string, o *Options) (*Journal, error) {
-	schema := "pawl"
-	if o != nil && o.Schema != "" {
-		schema = o.Schema
+	if o == nil {
+		o = &Options{}
 	}
-	if !schemas.MatchString(schema) {
+	schema := cmp.Or(o.Schema, "pawl")
+	if !schemas().MatchString(schema) {
 		return nil, fmt.Errorf("journal: the schema %q is not made of at most 40 lower-case letters, digits and underscores", schema)
 	}
 	config, err := parse(url)
 	if err != nil {
 		return nil, fmt.Errorf("journal: %w", err)
 	}
-	j := &Journal{name: name(config.ConnConfig), schema: schema, patience: patience}
+	j := &Journal{name: name(config.ConnConfig), schema: schema, patience: patience, box: shared.Box{Codec: o.Codec}}
 	if err := j.open(ctx, config); err != nil {
 		return nil, j.err(err)
 	}

@@ -8,14 +8,32 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/testkit/journaltest"
 	"github.com/pawl-run/pawl/journal/postgres"
+	"github.com/pawl-run/pawl/journal/seal"
 )
 
-func TestContract(t *testing.T) {
+func TestContract(t *testing.T) { contract(t, nil) }
+
+func TestContractSealed(t *testing.T) {
+	keys, err := seal.NewKeys(seal.Key{ID: "a", Secret: make([]byte, 32)})
+	must(t, err)
+	contract(t, keys)
+}
+
+func contract(t *testing.T, codec seal.Codec) {
 	url, schema := started(t).url(), schema()
+	open := func(t *testing.T) pawl.Journal {
+		j, err := postgres.Open(t.Context(), url, &postgres.Options{Schema: schema, Codec: codec})
+		must(t, err)
+		t.Cleanup(func() { must(t, j.Close()) })
+		return j
+	}
 	journaltest.Run(t,
-		func(t *testing.T) pawl.Journal { return emptied(t, schema) },
-		&journaltest.Options{Reopen: func(t *testing.T, j pawl.Journal) pawl.Journal {
+		func(t *testing.T) pawl.Journal {
+			emptied(t, schema)
+			return open(t)
+		},
+		&journaltest.Options{Sealed: codec != nil, Reopen: func(t *testing.T, j pawl.Journal) pawl.Journal {
 			must(t, j.(*postgres.Journal).Close())
-			return openAt(t, url, schema)
+			return open(t)
 		}})
 }

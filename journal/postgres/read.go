@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/journals"
 	"github.com/pawl-run/pawl/journal/internal/shared"
 )
 
@@ -23,15 +24,7 @@ const (
 func (j *Journal) Read(ctx context.Context, run string, from uint64) iter.Seq2[pawl.Row, error] {
 	return func(yield func(pawl.Row, error) bool) {
 		from := max(from, 1)
-		var ref int64
-		var end uint64
-		err := j.read(ctx, func(ctx context.Context, c *pgx.Conn, _ bool) (refusal, broken error) {
-			err := c.QueryRow(ctx, `SELECT ref, seq FROM runs WHERE id = $1`, []byte(run)).Scan(&ref, &end)
-			if errors.Is(err, pgx.ErrNoRows) {
-				return shared.Unknown(run), nil
-			}
-			return nil, err
-		})
+		ref, end, err := j.ref(ctx, run)
 		if err != nil {
 			yield(pawl.Row{}, err)
 			return
@@ -52,46 +45,50 @@ func (j *Journal) Read(ctx context.Context, run string, from uint64) iter.Seq2[p
 	}
 }
 
+// ref returns the row id of a run, and its last record.
+func (j *Journal) ref(ctx context.Context, run string) (ref int64, end uint64, err error) {
+	err = j.read(ctx, func(ctx context.Context, c *pgx.Conn, _ bool) (refusal, broken error) {
+		err := c.QueryRow(ctx, `SELECT ref, seq FROM runs WHERE id = $1`, []byte(run)).Scan(&ref, &end)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return shared.Unknown(run), nil
+		}
+		return nil, err
+	})
+	return ref, end, err
+}
+
 // portion reads some records from seq on, at least one of those up to end.
 func (j *Journal) portion(ctx context.Context, ref int64, run string, from, end uint64) (out []pawl.Row, err error) {
 	err = j.read(ctx, func(ctx context.Context, c *pgx.Conn, _ bool) (refusal, broken error) {
 		out = nil
 		// The server knows the lengths without reading the bytes, so it stops where the
 		// portion is full; bytes that it has begun to send must be received.
-		rows, err := c.Query(ctx, `SELECT seq, sizes, crc, data FROM
-			(SELECT seq, sizes, crc, data, sum(octet_length(data)) OVER (ORDER BY seq) - octet_length(data) AS before FROM
-				(SELECT seq, sizes, crc, data FROM batches WHERE run = $1 AND seq >= $2 AND seq <= $3 ORDER BY seq LIMIT $4) AS rows) AS summed
+		rows, err := c.Query(ctx, `SELECT seq, sizes, digests, data,
+				(SELECT `+lastDigest+` FROM batches WHERE run = $1 AND seq < $2 ORDER BY seq DESC LIMIT 1) FROM
+			(SELECT seq, sizes, digests, data, sum(octet_length(data)) OVER (ORDER BY seq) - octet_length(data) AS before FROM
+				(SELECT seq, sizes, digests, data FROM batches WHERE run = $1 AND seq >= $2 AND seq <= $3 ORDER BY seq LIMIT $4) AS rows) AS summed
 			WHERE before < $5 ORDER BY seq`, ref, from, end, portionRows, portionBytes)
 		if err != nil {
 			return nil, err
 		}
 		defer rows.Close()
-		next := from
+		var p *shared.Portion
 		for rows.Next() {
 			var last uint64
-			var crc uint32
-			var sizes, data []byte
-			if err := rows.Scan(&last, &sizes, &crc, &data); err != nil {
+			var sizes, digests, data, before []byte
+			if err := rows.Scan(&last, &sizes, &digests, &data, &before); err != nil {
 				return nil, err
 			}
-			if checksum([]byte(run), last, sizes, data) != crc {
-				return damaged(run, "the records up to %d have changed since they were written", last), nil
+			if p == nil {
+				p = shared.NewPortion(run, from, before)
 			}
-			records, err := shared.Split(data, sizes)
-			if err != nil {
-				return damaged(run, "the records up to %d: %w", last, err), nil
+			if data, err = j.box.Open(data, shared.About(run, int64(last))...); err != nil {
+				return fmt.Errorf("run %s, entry %d: %w", run, last, err), nil
 			}
-			seq := last - uint64(len(records)) + 1
-			if seq > next || seq < next && next != from {
-				return damaged(run, "record %d is followed by %d", next-1, seq), nil
+			refusal := p.Add(last, sizes, digests, data)
+			if out = p.Rows; refusal != nil {
+				return refusal, nil
 			}
-			for _, data := range records {
-				if seq >= from {
-					out = append(out, pawl.Row{Seq: seq, Data: data})
-				}
-				seq++
-			}
-			next = seq
 		}
 		if err := rows.Err(); err != nil {
 			return nil, err
@@ -107,9 +104,9 @@ func (j *Journal) portion(ctx context.Context, ref int64, run string, from, end 
 		if !there { // the run was removed meanwhile
 			return shared.Unknown(run), nil
 		}
-		return damaged(run, "it ends at %d, but should at %d", from-1, end), nil
+		return &journals.DamageError{Run: run, Seq: from, Why: fmt.Sprintf("it ends at %d, but should at %d", from-1, end)}, nil
 	})
-	if errors.As(err, new(*damage)) {
+	if errors.As(err, new(*journals.DamageError)) {
 		err = j.err(err)
 	}
 	return out, err
@@ -125,11 +122,11 @@ func collect[T any](ctx context.Context, c *pgx.Conn, of func(pgx.Row) (T, error
 }
 
 // listed yields what a query finds, once all is read. what names that in errors.
-func listed[T any](ctx context.Context, j *Journal, what string, of func(pgx.Row) (T, error), sql string) iter.Seq2[T, error] {
+func listed[T any](ctx context.Context, j *Journal, what string, of func(pgx.Row) (T, error), sql string, args ...any) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var all []T
 		err := j.read(ctx, func(ctx context.Context, c *pgx.Conn, _ bool) (refusal, broken error) {
-			all, broken = collect(ctx, c, of, sql)
+			all, broken = collect(ctx, c, of, sql, args...)
 			return nil, broken
 		})
 		if err != nil {
@@ -143,14 +140,4 @@ func listed[T any](ctx context.Context, j *Journal, what string, of func(pgx.Row
 			}
 		}
 	}
-}
-
-// A damage is an error about a log that appending cannot have produced.
-type damage struct{ err error }
-
-func (e *damage) Error() string { return e.err.Error() }
-func (e *damage) Unwrap() error { return e.err }
-
-func damaged(run, format string, args ...any) error {
-	return &damage{fmt.Errorf("run %s: the log is damaged: "+format, append([]any{run}, args...)...)}
 }

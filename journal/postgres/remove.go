@@ -29,10 +29,14 @@ func (j *Journal) Remove(ctx context.Context, run string, epoch uint64) error {
 			case held != epoch:
 				return shared.Fenced(run, epoch, held), nil
 			}
-			// One transaction. The run goes first, which waits for concurrent writers, so that
-			// the following statements see what they added.
+			// One transaction. Who holds the row of the mailbox is the only sender. The run goes
+			// next, which waits for concurrent appends, so that the following statements see what
+			// was added.
 			removed := false
 			err = pgx.BeginFunc(ctx, c, func(pgx.Tx) error {
+				if _, err := c.Exec(ctx, `SELECT FROM mailbox FOR UPDATE`); err != nil {
+					return err
+				}
 				done, err := c.Exec(ctx, `DELETE FROM runs WHERE ref = $1 AND epoch = $2`, ref, epoch)
 				if removed = done.RowsAffected() == 1; err != nil || !removed {
 					return err

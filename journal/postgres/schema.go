@@ -10,7 +10,7 @@ import (
 )
 
 // version is the version of schema.sql, which the table version holds.
-const version = 1
+const version = 2
 
 //go:embed schema.sql
 var tables string

@@ -58,15 +58,15 @@ CREATE TABLE texts (
 CREATE INDEX texts_words ON texts USING gin (words);
 
 -- The records of one append: seq is that of the last record, data the records back
--- to back, sizes the lengths of all but the last as varints, crc the CRC-32C of
--- the run's id, seq (big endian), sizes and data.
+-- to back, sizes the lengths of all but the last as varints, digests the digest of the
+-- log at each record; see internal/journals.
 CREATE TABLE batches (
-  run   bigint NOT NULL,
-  seq   bigint NOT NULL,
-  epoch bigint NOT NULL,
-  sizes bytea,
-  crc   bigint NOT NULL,
-  data  bytea NOT NULL,
+  run     bigint NOT NULL,
+  seq     bigint NOT NULL,
+  epoch   bigint NOT NULL,
+  sizes   bytea,
+  digests bytea NOT NULL,
+  data    bytea NOT NULL,
   PRIMARY KEY (run, seq)
 );
 
@@ -133,4 +133,10 @@ CREATE TABLE reservations (
   tokens  bigint NOT NULL,
   cost    bigint NOT NULL,
   PRIMARY KEY (run, account)
+);
+
+-- Small records by name, such as standing permissions; see package approval.
+CREATE TABLE kept (
+  name bytea PRIMARY KEY,
+  data bytea NOT NULL
 );

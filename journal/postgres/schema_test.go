@@ -19,7 +19,7 @@ import (
 func TestRefused(t *testing.T) {
 	s := started(t)
 	for name, c := range map[string]struct{ sql, says string }{
-		"newer":   {`CREATE TABLE %[1]s.version (version int); INSERT INTO %[1]s.version VALUES (99)`, "has the schema 99, and this pawl reads only 1; use the pawl that wrote it"},
+		"newer":   {`CREATE TABLE %[1]s.version (version int); INSERT INTO %[1]s.version VALUES (99)`, "has the schema 99, and this pawl reads only 2; use the pawl that wrote it"},
 		"foreign": {`CREATE TABLE %[1]s.users (x int)`, "another program"},
 		"odd":     {`CREATE TABLE %[1]s.version (version int)`, "says nothing that pawl wrote"},
 	} {
@@ -134,11 +134,12 @@ func TestSettings(t *testing.T) {
 
 func TestDamage(t *testing.T) {
 	for name, c := range map[string]struct{ sql, says string }{
-		"a byte":         {`UPDATE %s.batches SET data = set_byte(data, 3, 0) WHERE seq = 20`, "the records up to 20"},
-		"a size":         {`UPDATE %s.batches SET sizes = set_byte(sizes, 0, 3) WHERE seq = 20`, "the records up to 20"},
-		"a row":          {`UPDATE %s.batches SET data = (SELECT data FROM %[1]s.batches WHERE seq = 18) WHERE seq = 20`, "the records up to 20"},
-		"a hole":         {`DELETE FROM %s.batches WHERE seq = 20`, "record 18 is followed by 21"},
-		"the beginning":  {`DELETE FROM %s.batches WHERE seq <= 10`, "record 0 is followed by 11"},
+		"a byte":         {`UPDATE %s.batches SET data = set_byte(data, 3, 0) WHERE seq = 20`, "at entry 19: it does not match its digest"},
+		"a size":         {`UPDATE %s.batches SET sizes = set_byte(sizes, 0, 3) WHERE seq = 20`, "at entry 19: it"},
+		"a row":          {`UPDATE %s.batches SET data = (SELECT data FROM %[1]s.batches WHERE seq = 18) WHERE seq = 20`, "at entry 19: it"},
+		"a digest":       {`UPDATE %s.batches SET digests = set_byte(digests, 60, 0) WHERE seq = 20`, "at entry 20: it"},
+		"a hole":         {`DELETE FROM %s.batches WHERE seq = 20`, "entry 18 is followed by 21"},
+		"the beginning":  {`DELETE FROM %s.batches WHERE seq <= 10`, "entry 0 is followed by 11"},
 		"the end":        {`DELETE FROM %s.batches WHERE seq > 30`, "it ends at 30, but should at 40"},
 		"everything":     {`DELETE FROM %s.batches`, "it ends at 0, but should at 40"},
 		"a blob":         {`UPDATE %s.blobs SET data = 'blog'`, "is damaged"},

@@ -328,7 +328,7 @@ func fresh(tb testing.TB) *postgres.Journal {
 func emptied(tb testing.TB, schema string) *postgres.Journal {
 	tb.Helper()
 	j := openAt(tb, started(tb).url(), schema)
-	raw(tb, `DELETE FROM `+schema+`.runs; DELETE FROM `+schema+`.batches; DELETE FROM `+schema+`.signals; DELETE FROM `+schema+`.blobs; DELETE FROM `+schema+`.turns; DELETE FROM `+schema+`.rates; DELETE FROM `+schema+`.budgets; DELETE FROM `+schema+`.reservations`)
+	raw(tb, `DELETE FROM `+schema+`.runs; DELETE FROM `+schema+`.batches; DELETE FROM `+schema+`.signals; DELETE FROM `+schema+`.blobs; DELETE FROM `+schema+`.turns; DELETE FROM `+schema+`.rates; DELETE FROM `+schema+`.budgets; DELETE FROM `+schema+`.reservations; DELETE FROM `+schema+`.kept`)
 	return j
 }
 

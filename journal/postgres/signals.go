@@ -22,7 +22,10 @@ func (j *Journal) Send(ctx context.Context, l pawl.Signal) (pawl.Signal, error) 
 	if err != nil {
 		return pawl.Signal{}, err
 	}
-	p := &sending{signal: l, kind: kind, channel: j.signals.channel}
+	p := &sending{box: j.box, signal: l, kind: kind, channel: j.signals.channel}
+	if p.body, err = p.box.Seal(l.Body, l.Run, kind, l.Request); err != nil {
+		return pawl.Signal{}, j.err(err)
+	}
 	if err := j.write(ctx, p.send); err != nil {
 		return pawl.Signal{}, err
 	}
@@ -30,6 +33,8 @@ func (j *Journal) Send(ctx context.Context, l pawl.Signal) (pawl.Signal, error) 
 }
 
 type sending struct {
+	box     shared.Box
+	body    []byte // as it is stored
 	signal  pawl.Signal
 	kind    string
 	channel string
@@ -44,15 +49,16 @@ func (p *sending) send(ctx context.Context, c *pgx.Conn, _ bool) (refusal, broke
 			return refusal, err
 		}
 		// The signal and its notification are one commit. No row is returned if another
-		// process has inserted the signal, or removed the run, meanwhile. A run whose row is
-		// locked for a key cannot be removed but can be appended to.
+		// process has inserted the signal, or removed the run, meanwhile. The row of the mailbox
+		// comes first, as in Remove: a lock for a key alone does not keep the run, since an append
+		// that moves its row to another page forgets that lock (seen with PostgreSQL 15).
 		var id int64
 		err := c.QueryRow(ctx, `WITH next AS (UPDATE mailbox SET last = last + 1 RETURNING last),
-				run AS (SELECT ref FROM runs WHERE id = $1 FOR KEY SHARE)
+				run AS (SELECT last, ref FROM next, runs WHERE id = $1 FOR KEY SHARE OF runs)
 			INSERT INTO signals (id, run, kind, request, sender, body, time)
-			SELECT last, ref, $2, $3, $4, $5, $6 FROM next, run
+			SELECT last, ref, $2, $3, $4, $5, $6 FROM run
 			ON CONFLICT (run, kind, sha256(request)) DO NOTHING RETURNING id, pg_notify($7, $8)::text`,
-			[]byte(l.Run), p.kind, []byte(l.Request), []byte(l.By), []byte(l.Body), instant(l.Time), p.channel, payload(l.Run)).Scan(&id, nil)
+			[]byte(l.Run), p.kind, []byte(l.Request), []byte(l.By), p.body, instant(l.Time), p.channel, payload(l.Run)).Scan(&id, nil)
 		if err == nil {
 			p.out = l
 			p.out.ID, p.out.Body = id, bytes.Clone(l.Body)
@@ -78,6 +84,9 @@ func (p *sending) look(ctx context.Context, c *pgx.Conn) (found bool, refusal, b
 		return false, shared.Unknown(p.signal.Run), nil
 	case err != nil || id == nil:
 		return false, nil, err
+	}
+	if body, err = p.box.Open(body, p.signal.Run, p.kind, p.signal.Request); err != nil {
+		return true, fmt.Errorf("run %s, a signal: %w", p.signal.Run, err), nil
 	}
 	p.out = p.signal
 	p.out.ID, p.out.By, p.out.Body, p.out.Time = *id, string(by), body, moment(at)
@@ -109,8 +118,12 @@ func (j *Journal) some(ctx context.Context, run string, after int64) (out []pawl
 			if err := l.Kind.UnmarshalText([]byte(kind)); err != nil {
 				return l, fmt.Errorf("signal %d: %w", l.ID, err)
 			}
-			l.Run, l.Request, l.By, l.Body, l.Time = string(run), string(request), string(by), body, moment(at)
-			return l, nil
+			l.Run, l.Request, l.By, l.Time = string(run), string(request), string(by), moment(at)
+			body, err = j.box.Open(body, l.Run, kind, l.Request)
+			if l.Body = body; err != nil {
+				err = fmt.Errorf("run %s, signal %d: %w", l.Run, l.ID, err)
+			}
+			return l, err
 		}, `SELECT l.id, r.id, kind, request, sender, body, time FROM
 			(SELECT id, run, kind, request, sender, body, time, sum(size) OVER (ORDER BY id) - size AS before FROM
 				(SELECT id, run, kind, request, sender, body, time, coalesce(octet_length(body), 0) AS size

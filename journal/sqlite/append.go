@@ -2,14 +2,13 @@ package sqlite
 
 import (
 	"context"
-	"encoding/binary"
 	"encoding/json"
-	"hash/crc32"
 	"math"
 
 	"github.com/ncruces/go-sqlite3"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/journals"
 	"github.com/pawl-run/pawl/journal/internal/shared"
 )
 
@@ -61,7 +60,8 @@ func (j *Journal) write(ctx context.Context, do func(w *writer) (refusal, broken
 type target struct {
 	ref    int64
 	epoch  uint64
-	end    uint64 // the last record
+	end    uint64         // the last record
+	chain  journals.Chain // the digest there
 	status string
 	labels string // as JSON, or empty
 }
@@ -69,10 +69,15 @@ type target struct {
 // find returns a run, or nil if there is none.
 func (w *writer) find(run string) (*target, error) {
 	var t target
-	found, err := w.first(`SELECT ref, epoch,
-		(SELECT max(id) FROM batches WHERE id > ref << 32 AND id <= (ref << 32) + 4294967295) & 4294967295, status, labels FROM runs WHERE id = ?`,
+	found, err := w.first(`SELECT ref, epoch, status, labels, last.id & 4294967295, substr(last.digests, -32) FROM runs
+		LEFT JOIN batches AS last ON last.id = (SELECT max(id) FROM batches WHERE id > ref << 32 AND id <= (ref << 32) + 4294967295) WHERE runs.id = ?`,
 		func(s *sqlite3.Stmt) {
-			t = target{s.ColumnInt64(0), uint64(s.ColumnInt64(1)), uint64(s.ColumnInt64(2)), s.ColumnText(3), s.ColumnText(4)}
+			t = target{ref: s.ColumnInt64(0), epoch: uint64(s.ColumnInt64(1)), status: s.ColumnText(2), labels: s.ColumnText(3)}
+			if t.end = uint64(s.ColumnInt64(4)); t.end == 0 {
+				t.chain = journals.NewChain(run)
+			} else {
+				copy(t.chain[:], s.ColumnRawBlob(5)) // a shorter one is damaged, as reading it says
+			}
 		}, run)
 	if err != nil || !found {
 		return nil, err
@@ -100,8 +105,12 @@ func (w *writer) check(b pawl.Batch) (t *target, refusal, broken error) {
 func (w *writer) append(t *target, b pawl.Batch) error {
 	id := t.ref<<32 | int64(b.After) + int64(len(b.Records))
 	data, sizes := shared.Join(b.Records)
-	err := w.exec(`INSERT INTO batches (id, iterations, cost, priced, updated, sizes, crc, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-		id, b.Head.Iterations, b.Head.Cost, b.Head.Priced, b.Head.Updated, sizes, checksum(id, sizes, data), data)
+	data, err := w.box.Seal(data, shared.About(b.Run, id&math.MaxUint32)...)
+	if err != nil {
+		return err
+	}
+	err = w.exec(`INSERT INTO batches (id, iterations, cost, priced, updated, sizes, digests, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+		id, b.Head.Iterations, b.Head.Cost, b.Head.Priced, b.Head.Updated, sizes, t.chain.Digests(b.Records), data)
 	if err != nil {
 		return err
 	}
@@ -115,16 +124,6 @@ func (w *writer) append(t *target, b pawl.Batch) error {
 	}
 	return w.setHead(t, b.Head)
 }
-
-// checksum detects what SQLite does not look for: bytes that changed on the disk, and rows that
-// moved.
-func checksum(id int64, sizes, data []byte) int32 {
-	crc := crc32.Checksum(binary.BigEndian.AppendUint64(nil, uint64(id)), castagnoli)
-	crc = crc32.Update(crc, castagnoli, sizes)
-	return int32(crc32.Update(crc, castagnoli, data))
-}
-
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // setHead writes the part of a head that the table runs has, if it has changed; the figures are in
 // the batch.

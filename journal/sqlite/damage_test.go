@@ -102,16 +102,20 @@ func TestDamage(t *testing.T) {
 // wrong with the database.
 func TestAltered(t *testing.T) {
 	for name, c := range map[string]struct{ sql, says string }{
-		"data":  {`UPDATE batches SET data = CAST(replace(CAST(data AS TEXT), 'first 020', 'first 021') AS BLOB) WHERE id & 4294967295 = 42`, "run r: the records 41 to 42 are damaged: they do not match their checksum"},
-		"sizes": {`UPDATE batches SET sizes = x'05' WHERE id & 4294967295 = 42`, "run r: the records 41 to 42 are damaged: they do not match their checksum"},
-		"hole":  {`DELETE FROM batches WHERE id & 4294967295 = 40`, "run r: the log is damaged: record 38 is followed by 41"},
-		"place": {`UPDATE batches SET id = id + 1000 WHERE id & 4294967295 = 100`, "run r: the records 99 to 1100 are damaged: they do not match their checksum"},
+		"first":  {`UPDATE batches SET data = CAST(replace(CAST(data AS TEXT), 'first 020', 'first 021') AS BLOB) WHERE id & 4294967295 = 42`, "41: it does not match its digest"},
+		"second": {`UPDATE batches SET data = CAST(replace(CAST(data AS TEXT), 'second 020', 'second 021') AS BLOB) WHERE id & 4294967295 = 42`, "42: it does not match its digest"},
+		"sizes":  {`UPDATE batches SET sizes = x'05' WHERE id & 4294967295 = 42`, "41: it does not match its digest"},
+		"digest": {`UPDATE batches SET digests = substr(digests, 1, 32) WHERE id & 4294967295 = 42`, "42: it does not match its digest"},
+		"hole":   {`DELETE FROM batches WHERE id & 4294967295 = 40`, "39: entry 38 is followed by 41"},
+		"start":  {`DELETE FROM batches WHERE id & 4294967295 = 2`, "1: entry 0 is followed by 3"},
+		"place":  {`UPDATE batches SET id = id + 1000 WHERE id & 4294967295 = 100`, "99: entry 98 is followed by 1099"},
+		"copied": {`UPDATE batches SET (sizes, digests, data) = (SELECT sizes, digests, data FROM batches AS b WHERE b.id & 4294967295 = 84) WHERE id & 4294967295 = 82`, "81: it does not match its digest"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path, blob := filled(t)
 			raw(t, path, c.sql)
 			err := use(t, path, blob)
-			if err == nil || !strings.Contains(err.Error(), "journal "+path+": "+c.says+"; restore the database from a copy") || retry.Temporary(err) {
+			if err == nil || !strings.Contains(err.Error(), "journal "+path+": run r: the log is damaged at entry "+c.says+"; restore the database from a copy") || retry.Temporary(err) {
 				t.Errorf("the error is %v", err)
 			}
 		})

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"iter"
 	"time"
@@ -80,8 +81,10 @@ func balanceOf(s *sqlite3.Stmt) budget.Balance {
 }
 
 // Balances yields the accounts; see [budget.Ledger].
-func (j *Journal) Balances(ctx context.Context) iter.Seq2[budget.Balance, error] {
-	return listed(ctx, j, func(s *sqlite3.Stmt) (budget.Balance, error) { return balanceOf(s), nil }, `SELECT `+balance+` FROM budgets ORDER BY account`)
+func (j *Journal) Balances(ctx context.Context, names ...string) iter.Seq2[budget.Balance, error] {
+	named, _ := json.Marshal(names) // strings always marshal
+	return listed(ctx, j, func(s *sqlite3.Stmt) (budget.Balance, error) { return balanceOf(s), nil },
+		`SELECT `+balance+` FROM budgets WHERE ? = 0 OR account IN (SELECT value FROM json_each(?)) ORDER BY account`, len(names), string(named))
 }
 
 // Prune removes accounts; see [budget.Ledger].

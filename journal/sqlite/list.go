@@ -27,6 +27,13 @@ func (j *Journal) list(ctx context.Context, q pawl.Query, words []string) iter.S
 	return func(yield func(pawl.Head, error) bool) {
 		sql, args := selection(q, words)
 		before, left := int64(math.MaxInt64), q.Max
+		if q.Before != "" {
+			var err error
+			if before, err = j.ref(ctx, q.Before); err != nil {
+				yield(pawl.Head{}, err)
+				return
+			}
+		}
 		for rows := 32; ; rows = min(2*rows, portionRows) { // most callers want only the first
 			heads, next, err := j.heads(ctx, sql, append([]any{before}, args...), q, rows)
 			for _, h := range heads {

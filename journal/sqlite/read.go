@@ -119,47 +119,33 @@ func (j *Journal) portion(ctx context.Context, ref int64, run string, from uint6
 	if from > math.MaxUint32 {
 		return portion{last: true}
 	}
-	var out []pawl.Row
-	if rows > firstRows { // the log has more than half of that, so allocate the whole
-		out = make([]pawl.Row, 0, rows+8)
-	}
-	size, next, last := 0, from, true
+	out, size, last := shared.NewPortion(run, from, nil), 0, true
 	err := j.pool.read(ctx, func(r *reader) error {
-		return r.query(`SELECT id, sizes, crc, data FROM batches WHERE id >= ? AND id <= ? ORDER BY id`,
+		begin := ref<<32 | int64(from)
+		if _, err := r.first(`SELECT substr(digests, -32) FROM batches WHERE id < ? AND id > ? ORDER BY id DESC LIMIT 1`,
+			func(s *sqlite3.Stmt) { out = shared.NewPortion(run, from, s.ColumnRawBlob(0)) }, begin, ref<<32); err != nil {
+			return err
+		}
+		if rows > firstRows { // the log has more than half of that, so allocate the whole
+			out.Rows = make([]pawl.Row, 0, rows+8)
+		}
+		return r.query(`SELECT id, sizes, digests, data FROM batches WHERE id >= ? AND id <= ? ORDER BY id`,
 			func(s *sqlite3.Stmt) (bool, error) {
-				id := s.ColumnInt64(0)
-				data := s.ColumnBlob(3, nil)
-				sizes := s.ColumnRawBlob(1)
-				if int64(checksum(id, sizes, data)) != s.ColumnInt64(2) {
-					return false, damaged(run, next, id, "they do not match their checksum")
-				}
-				records, err := shared.Split(data, sizes)
+				end := s.ColumnInt64(0) & math.MaxUint32
+				data, err := j.box.Open(s.ColumnBlob(3, nil), shared.About(run, end)...)
 				if err != nil {
-					return false, damaged(run, next, id, err.Error())
+					return false, fmt.Errorf("run %s, entry %d: %w", run, end, err)
 				}
-				seq := uint64(uint32(id)) - uint64(len(records)) + 1
-				if seq > next || seq < next && next != from {
-					return false, fmt.Errorf("run %s: the log is damaged: record %d is followed by %d; %s", run, next-1, seq, restore)
+				if err := out.Add(uint64(end), s.ColumnRawBlob(1), s.ColumnRawBlob(2), data); err != nil {
+					return false, fmt.Errorf("%w; %s", err, restore)
 				}
-				for _, record := range records {
-					if seq >= from {
-						out = append(out, pawl.Row{Seq: seq, Data: record})
-					}
-					seq++
-				}
-				next = seq
 				size += len(data)
-				last = size < portionBytes && len(out) < rows
+				last = size < portionBytes && len(out.Rows) < rows
 				return last, nil
-			}, ref<<32|int64(from), ref<<32|math.MaxUint32)
+			}, begin, ref<<32|math.MaxUint32)
 	})
 	if errors.Is(err, sqlite3.CORRUPT) {
-		err = fmt.Errorf("run %s, after record %d: %w", run, next-1, err)
+		err = fmt.Errorf("run %s, after record %d: %w", run, out.Next-1, err)
 	}
-	return portion{out, next, last || err != nil, err}
-}
-
-// damaged is the error of the row with the records from first on.
-func damaged(run string, first uint64, id int64, why string) error {
-	return fmt.Errorf("run %s: the records %d to %d are damaged: %s; %s", run, first, uint32(id), why, restore)
+	return portion{out.Rows, out.Next, last || err != nil, err}
 }

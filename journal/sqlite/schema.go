@@ -11,7 +11,7 @@ import (
 
 const (
 	application = 0x5041574c // marks the file as ours ("PAWL"); see the application_id pragma
-	version     = 1          // of schema.sql; see the user_version pragma
+	version     = 2          // of schema.sql; see the user_version pragma
 )
 
 //go:embed schema.sql
@@ -76,7 +76,7 @@ func (c *conn) wal(ctx context.Context) error {
 }
 
 // Check reads the whole file and returns an error that says where its structure is damaged.
-// It does not compare the checksums of records, which is done whenever they are read.
+// It does not compare the digests of records, which is done whenever they are read.
 func (j *Journal) Check(ctx context.Context) error {
 	var found []error
 	err := j.pool.read(ctx, func(r *reader) error {

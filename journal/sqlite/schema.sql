@@ -49,8 +49,8 @@ CREATE VIRTUAL TABLE texts USING fts5(words, content = '', contentless_delete = 
 
 -- The records of one append: id is the run's ref in the upper and the last
 -- record's seq in the lower 32 bits, data the records back to back, sizes the
--- lengths of all but the last as varints, crc the CRC-32C of id (big endian),
--- sizes and data as a signed number. The figures are those of the head.
+-- lengths of all but the last as varints, digests the digest of the log at each
+-- record; see internal/journals. The figures are those of the head.
 CREATE TABLE batches (
   id         INTEGER PRIMARY KEY,
   iterations INTEGER NOT NULL,
@@ -58,7 +58,7 @@ CREATE TABLE batches (
   priced     INTEGER NOT NULL,
   updated    INTEGER,
   sizes      BLOB,
-  crc        INTEGER NOT NULL,
+  digests    BLOB    NOT NULL,
   data       BLOB    NOT NULL
 ) STRICT;
 
@@ -132,4 +132,10 @@ CREATE TABLE reservations (
   tokens  INTEGER NOT NULL,
   cost    INTEGER NOT NULL,
   PRIMARY KEY (run, account)
+) STRICT, WITHOUT ROWID;
+
+-- Small records by name, such as standing permissions; see package approval.
+CREATE TABLE kept (
+  name TEXT PRIMARY KEY,
+  data BLOB NOT NULL
 ) STRICT, WITHOUT ROWID;

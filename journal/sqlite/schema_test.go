@@ -16,8 +16,8 @@ import (
 
 func TestRefused(t *testing.T) {
 	for name, c := range map[string]struct{ sql, says string }{
-		"newer":    {`PRAGMA application_id = 0x5041574c; PRAGMA user_version = 99; CREATE TABLE runs (x)`, "has the schema 99, and this pawl reads only 1; use the pawl that wrote it"},
-		"older":    {`PRAGMA application_id = 0x5041574c; CREATE TABLE runs (x)`, "has the schema 0, and this pawl reads only 1; use the pawl that wrote it"},
+		"newer":    {`PRAGMA application_id = 0x5041574c; PRAGMA user_version = 99; CREATE TABLE runs (x)`, "has the schema 99, and this pawl reads only 2; use the pawl that wrote it"},
+		"older":    {`PRAGMA application_id = 0x5041574c; CREATE TABLE runs (x)`, "has the schema 0, and this pawl reads only 2; use the pawl that wrote it"},
 		"foreign":  {`CREATE TABLE users (x)`, "another program"},
 		"foreign2": {`PRAGMA application_id = 7; PRAGMA user_version = 1`, "another program"},
 	} {

@@ -23,5 +23,5 @@ func (w *writer) setText(ref int64, b *pawl.Batch) error {
 	if b.Text == "" {
 		return nil
 	}
-	return w.exec(`INSERT OR REPLACE INTO texts (rowid, words) VALUES (?, ?)`, ref, strings.Join(journals.Words(b.Run+" "+b.Head.Agent+" "+b.Text), " "))
+	return w.exec(`INSERT OR REPLACE INTO texts (rowid, words) VALUES (?, ?)`, ref, strings.Join(journals.Words(b.Run+" "+b.Head.Agent+" "+w.box.Text(b.Text)), " "))
 }

@@ -44,14 +44,24 @@ func (w *writer) send(l pawl.Signal, kind string) (out pawl.Signal, refusal, bro
 	switch {
 	case err != nil:
 		return out, nil, err
+	case found:
+		if out.Body, err = w.box.Open(out.Body, l.Run, kind, l.Request); err != nil {
+			return out, nil, fmt.Errorf("run %s, a signal: %w", l.Run, err)
+		}
+	}
+	switch {
 	case found && !bytes.Equal(out.Body, l.Body):
 		return out, &pawl.SignalConflictError{First: out}, nil
 	case found:
 		return out, nil, nil
 	}
+	body, err := w.box.Seal(l.Body, l.Run, kind, l.Request)
+	if err != nil {
+		return out, nil, err
+	}
 	err = w.exec(`INSERT INTO signals (id, run, kind, request, sender, body, time) VALUES
 		((SELECT max(signal, coalesce((SELECT max(id) FROM signals), 0)) + 1 FROM removed), ?, ?, ?, ?, ?, ?)`,
-		run.ref, kind, l.Request, l.By, []byte(l.Body), l.Time)
+		run.ref, kind, l.Request, l.By, body, l.Time)
 	out.ID, out.Body = w.LastInsertRowID(), bytes.Clone(l.Body)
 	return out, nil, err
 }
@@ -82,6 +92,11 @@ func (j *Journal) signals(ctx context.Context, run string, after int64) ([]pawl.
 			if err := l.Kind.UnmarshalText(s.ColumnRawText(2)); err != nil {
 				return false, fmt.Errorf("signal %d: %w", l.ID, err)
 			}
+			body, err := j.box.Open(l.Body, l.Run, s.ColumnText(2), l.Request)
+			if err != nil {
+				return false, fmt.Errorf("run %s, signal %d: %w", l.Run, l.ID, err)
+			}
+			l.Body = body
 			out = append(out, l)
 			size += len(l.Body)
 			return len(out) < portionRows && size < portionBytes, nil

@@ -20,6 +20,8 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/journals"
 	"github.com/pawl-run/pawl/internal/retry"
+	"github.com/pawl-run/pawl/journal/internal/shared"
+	"github.com/pawl-run/pawl/journal/seal"
 )
 
 // A Journal is an open database. It implements [pawl.Journal],
@@ -29,6 +31,7 @@ type Journal struct {
 	writer *writer
 	pool   *pool
 	logs   *journals.Bell // notified of runs that have new entries
+	box    shared.Box
 }
 
 var (
@@ -50,6 +53,10 @@ type Options struct {
 	// [ErrReadOnly]. While another process writes, the newest entries are in the log next
 	// to the file, FILE-wal, which SQLite reads only with permission to write to it.
 	ReadOnly bool
+
+	// Codec seals entries, signals and blobs; see package seal. Nil: they are stored as they are.
+	// Sealed ones are read with the Codec only.
+	Codec seal.Codec
 
 	vfs string // the file system of the database; tests break it
 }
@@ -74,7 +81,7 @@ func open(ctx context.Context, path string, o *Options) (*Journal, error) {
 		return nil, err
 	}
 	if o.ReadOnly {
-		j := &Journal{path: path, pool: newPool(path, o), logs: newNotifier(path, nil)}
+		j := &Journal{path: path, pool: newPool(path, o), logs: newNotifier(path, nil), box: shared.Box{Codec: o.Codec}}
 		err := j.pool.read(ctx, func(r *reader) error {
 			made, err := r.ours()
 			if err == nil && !made {
@@ -108,9 +115,9 @@ func open(ctx context.Context, path string, o *Options) (*Journal, error) {
 	if err != nil {
 		return nil, errors.Join(explain(err), c.close())
 	}
-	w := &writer{conn: c}
+	w := &writer{conn: c, box: shared.Box{Codec: o.Codec}}
 	w.logs = newNotifier(path, w)
-	return &Journal{path: path, writer: w, pool: newPool(path, o), logs: w.logs}, nil
+	return &Journal{path: path, writer: w, pool: newPool(path, o), logs: w.logs, box: w.box}, nil
 }
 
 // alike gives the index of the write-ahead log the mode of the database: it holds no data, but

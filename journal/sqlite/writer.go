@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/pawl-run/pawl/internal/journals"
+	"github.com/pawl-run/pawl/journal/internal/shared"
 )
 
 // A writer is the one connection of this process that writes. A caller that finds no leader
@@ -27,6 +28,7 @@ type writer struct {
 	version int // SQLite's count of changes by other connections
 
 	logs *journals.Bell
+	box  shared.Box
 	own  atomic.Uint64 // transactions begun and ended here: odd while there is one
 }
 

@@ -3,6 +3,8 @@ package mcpserver
 import (
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/runs"
@@ -69,7 +71,7 @@ func TestApprovedElsewhere(t *testing.T) {
 			want, err = "too dear", w.engine.Deny(t.Context(), run, "c_1", "", "too dear", nil)
 		}
 		must(t, err)
-		again, err := runs.Calling(w.agent, "pay", runs.MCPClient)
+		again, err := runs.Calling(w.agent, "pay")
 		must(t, err)
 		h, err := w.engine.Resume(t.Context(), again, run, nil)
 		must(t, err)
@@ -102,12 +104,18 @@ func TestStartedAgainAsAnother(t *testing.T) {
 	}
 }
 
-// Repeating a call that ended at once makes a new call, on any server.
-func TestStartedAgainWithoutWaiting(t *testing.T) {
-	w := serve(t)
-	_, run, _ := call(t, w.connect(t, nil), "double", `{"n":1}`)
-	w.restart(t)
-	if _, next, failed := call(t, w.connect(t, nil), "double", `{"n":1}`); failed || next == run {
-		t.Errorf("%s after %s", next, run)
+// Repeating a call that ended at once makes a new call, on any server. One that waits for a time
+// goes on after that.
+func TestStartedAgain(t *testing.T) {
+	for name, args := range map[string]string{"double": `{"n":1}`, "wait": `{"for":"2m"}`} {
+		synctest.Test(t, func(t *testing.T) {
+			w := serve(t)
+			_, run, _ := call(t, w.connect(t, nil), name, args)
+			w.restart(t)
+			time.Sleep(2 * time.Minute)
+			if text, next, failed := call(t, w.connect(t, nil), name, args); failed || (next == run) != (name == "wait") {
+				t.Errorf("%s after %s: %s", next, run, text)
+			}
+		})
 	}
 }

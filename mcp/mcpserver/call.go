@@ -33,7 +33,7 @@ func (s *Server) call(ctx context.Context, r *sdk.CallToolRequest, tool string) 
 		case c.Status != pawl.ToolOK:
 			return failed(run.ID, untold(c)), nil
 		default:
-			return s.done(ctx, run, c.Result), nil
+			return s.done(ctx, run, &c), nil
 		}
 	}
 	return failed(run.ID, s.ended(ctx, run.result)), nil

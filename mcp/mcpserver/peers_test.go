@@ -110,7 +110,7 @@ func use(t *testing.T, s *mcp.Server, name, args string) (string, pawl.ToolInfo)
 			return "error: " + err.Error(), one.Info()
 		}
 		text := string(out.JSON)
-		for _, image := range out.Images {
+		for _, image := range out.Files {
 			text += " +" + image.Type
 		}
 		return text, one.Info()
@@ -119,7 +119,7 @@ func use(t *testing.T, s *mcp.Server, name, args string) (string, pawl.ToolInfo)
 	return "", pawl.ToolInfo{}
 }
 
-func TestEverythingServer(t *testing.T) {
+func TestEverythingServer(t *testing.T) { // Promises: D11.
 	s := havePeers(t).connect(t, "everything", nil)
 	for _, tt := range []struct{ tool, args, want string }{
 		{"echo", `{"message":"hi"}`, `"Echo: hi"`},
@@ -194,7 +194,7 @@ func served(file string) (*Server, func(), error) {
 	agent := pawl.Agent{Name: "clerk", Model: pawl.ModelFunc(func(context.Context, pawl.Request) (pawl.Reply, error) { return pawl.Say("worked"), nil }), Tools: []pawl.Tool{
 		tool.Func("test_simple_text", "Tests simple text content response", given(pawl.Output{JSON: json.RawMessage(`"This is a simple text response for testing."`)}, nil), pawl.Read),
 		tool.Func("test_error_handling", "Tests error response handling", given(pawl.Output{}, errors.New("This tool intentionally returns an error for testing")), pawl.Read),
-		tool.Func("test_image_content", "Tests image content response", given(pawl.Output{Images: []pawl.File{{Type: "image/png", Data: []byte("png")}}}, nil), pawl.Read),
+		tool.Func("test_image_content", "Tests image content response", given(pawl.Output{Files: []pawl.File{{Type: "image/png", Data: []byte("png")}}}, nil), pawl.Read),
 		tool.Client("pick", "Pick.", nil, nil),
 		precise{},
 	}}

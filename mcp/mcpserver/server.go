@@ -82,7 +82,7 @@ func New(e *engine.Engine, journal pawl.Journal, agent pawl.Agent, o *Options) (
 		if t, _, _ := m.Tool(info.Name); info.Client || info.Name == askHuman || pureTool(info.Name) || inner(t) {
 			continue
 		}
-		if s.calls[info.Name], err = runs.Calling(agent, info.Name, runs.MCPClient); err != nil {
+		if s.calls[info.Name], err = runs.Calling(agent, info.Name); err != nil {
 			return nil, err
 		}
 		s.kit.AddTool(listed(info), func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {

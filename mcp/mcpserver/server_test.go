@@ -45,7 +45,10 @@ type world struct {
 func serve(t *testing.T) *world {
 	t.Helper()
 	w := &world{running: make(chan struct{}, 2), stopped: make(chan struct{}, 2)}
-	double := func(_ context.Context, in number) (number, error) { return number{2 * in.N}, nil }
+	double := func(ctx context.Context, in number) (number, error) {
+		tool.Progress(ctx, 0.5, "half")
+		return number{2 * in.N}, nil
+	}
 	w.agent = pawl.Agent{
 		Name: "clerk", Description: "A clerk.", Prompt: "You are a clerk.", Labels: map[string]string{"team": "a"},
 		Source: `{"kind":"spec"}`,
@@ -55,7 +58,7 @@ func serve(t *testing.T) *world {
 			tool.Func("fail", "Fail.", func(context.Context, struct{}) (string, error) { return "", errors.New("no luck") }, pawl.Read),
 			tool.Func("pay", "Pay.", func(_ context.Context, in number) (string, error) { w.paid.Add(1); return "paid", nil }, pawl.Write),
 			tool.Func("show", "Show.", func(context.Context, struct{}) (pawl.Output, error) {
-				return pawl.Output{JSON: json.RawMessage(`[1]`), Images: []pawl.File{{Type: "image/png", Data: []byte("png")}}}, nil
+				return pawl.Output{JSON: json.RawMessage(`[1]`), Files: []pawl.File{{Type: "image/png", Data: []byte("png")}}}, nil
 			}, pawl.Read),
 			tool.Func("hang", "Hang.", func(ctx context.Context, _ struct{}) (string, error) {
 				w.running <- struct{}{}
@@ -63,7 +66,7 @@ func serve(t *testing.T) *world {
 				w.stopped <- struct{}{}
 				return "", ctx.Err()
 			}, pawl.Read),
-			tool.AskHuman(),
+			tool.AskHuman(), tool.Wait(nil),
 			tool.Client("pick", "Pick.", nil, nil),
 		},
 		Policies: []pawl.Policy{approval.For("pay")},
@@ -166,14 +169,14 @@ func TestList(t *testing.T) {
 		}
 		got[one.Name] = hint
 	}
-	want := map[string]string{"double": "read", "say": "idempotent", "fail": "read", "pay": "", "show": "read", "hang": "read", "clerk": ""}
+	want := map[string]string{"double": "read", "say": "idempotent", "fail": "read", "pay": "", "show": "read", "wait": "read", "hang": "read", "clerk": ""}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 
 // Every call is a run, whose log tells the truth about it.
-func TestCallsAreRuns(t *testing.T) {
+func TestCallsAreRuns(t *testing.T) { // Promises: B7, N13.
 	w := serve(t)
 	c := w.connect(t, nil)
 	for _, tt := range []struct {
@@ -202,7 +205,7 @@ func TestCallsAreRuns(t *testing.T) {
 		if r := s.Result(); r.Labels["by"] != "mcp" || r.Labels["team"] != "a" || r.CostUSD == nil || *r.CostUSD != 0 || r.Usage.Input > 3 {
 			t.Errorf("%s: labels %v, cost %v, usage %v", tt.tool, r.Labels, r.CostUSD, r.Usage)
 		}
-		if tool, by, ok := runs.CalledBy(s.Declaration().Source); !ok || tool != tt.tool || by != runs.MCPClient {
+		if tool, ok := runs.Called(s.Declaration().Source); !ok || tool != tt.tool {
 			t.Errorf("the source %s does not tell the tool %s", s.Declaration().Source, tt.tool)
 		}
 	}
@@ -236,7 +239,7 @@ func TestAgent(t *testing.T) {
 	params.SetProgressToken("t")
 	_, err := c.CallTool(t.Context(), params)
 	must(t, err)
-	for _, want := range []string{"iteration 1: asking the model", "iteration 1: double", "iteration 2: asking the model"} {
+	for _, want := range []string{"iteration 1: asking the model", "iteration 1: double", "iteration 1: double: 50 %: half", "iteration 2: asking the model"} {
 		select {
 		case got := <-steps:
 			if got != want {

@@ -19,7 +19,7 @@ import (
 func (s *Server) goOn(ctx, life context.Context, agent pawl.Agent, d *driven) (*engine.Handle, error) {
 	d.result = d.state.Result()
 	switch status := d.state.Status(); {
-	case status == pawl.StatusRunning:
+	case status == pawl.StatusRunning, status == pawl.StatusPaused && !time.Now().Before(d.state.WakeAt()):
 	case len(d.result.Pending) > 0:
 		heard, err := s.heard(ctx, d)
 		if err != nil || !heard && !late(d.result) {

@@ -55,10 +55,10 @@ func (c *call) body() (req map[string]any, notes []string, err error) {
 	if c.Sampling.Temperature != 0 {
 		req["temperature"] = max(0, c.Sampling.Temperature)
 	}
-	list, silent := c.Tools, c.NoCalls
+	list, choice := c.Tools, c.ToolChoice
 	if len(list) == 0 {
 		list = calledTools(c.Messages)
-		silent = true
+		choice = "none"
 	}
 	head := len(system)
 	if len(list) > 0 {
@@ -74,10 +74,25 @@ func (c *call) body() (req map[string]any, notes []string, err error) {
 		provider.Join(req, k, v)
 		return true
 	})
-	if len(list) > 0 && silent {
-		req["tool_choice"] = kind{Type: "none"}
+	switch {
+	case len(list) == 0 || choice == "":
+		return req, append(notes, c.fit(req)...), err
+	case choice != "none":
+		req["tool_choice"] = forced(choice)
+		return req, append(notes, c.fit(req)...), err
 	}
-	return req, append(notes, c.fit(req)...), err
+	delete(req, "tool_choice")
+	notes = append(notes, c.fit(req)...)
+	req["tool_choice"] = kind{Type: "none"} // which every model takes, whatever was learned of others
+	return req, notes, err
+}
+
+// forced is a tool choice that forces a call, on the wire.
+func forced(choice string) map[string]any {
+	if choice == "required" {
+		return map[string]any{"type": "any"}
+	}
+	return map[string]any{"type": "tool", "name": choice}
 }
 
 // refused reports whether the server has refused a field.
@@ -96,9 +111,11 @@ func (c *call) fit(req map[string]any) (notes []string) {
 			notes = append(notes, note)
 		}
 	}
-	if forced := provider.TypeOf(req["tool_choice"]); c.server.Traits.Unforced && (forced == "any" || forced == "tool") {
-		delete(req, "tool_choice")
-		notes = append(notes, "tool_choice "+forced+" was left out: "+c.server.Full+" cannot be forced to call a tool")
+	if forced := provider.TypeOf(req["tool_choice"]); forced == "any" || forced == "tool" {
+		if note := c.server.CannotForce(thinking == "enabled"); note != "" {
+			delete(req, "tool_choice")
+			notes = append(notes, note)
+		}
 	}
 	notes = append(notes, c.lessons.Apply(req)...)
 	for _, f := range heeded {
@@ -135,6 +152,7 @@ func (c *call) learn(refused error, sent map[string]any) bool {
 		return most > 0 && c.lessons.Learn(provider.Lesson{Field: "max_tokens", Most: most, Why: e.Message})
 	}
 	if c.lessons.LearnFromClaude(e, sent, "",
+		provider.Refusable{Path: "tool_choice", Words: []string{"tool_choice"}},
 		provider.Refusable{Path: "temperature", Words: []string{"temperature"}},
 		provider.Refusable{Path: "top_p", Words: []string{"top_p"}},
 		provider.Refusable{Path: "output_config.format", Words: []string{"output_config.format", "output_format", "json_schema", "structured output", "structured outputs"}},

@@ -158,6 +158,24 @@ func TestOptions(t *testing.T) {
 	}
 }
 
+// A tool choice is sent as Anthropic names it, unless the model cannot be forced, or not while it
+// thinks with a budget.
+func TestToolChoice(t *testing.T) {
+	for _, c := range []struct{ model, choice, sent string }{
+		{"claude-haiku-5-5", "required", `"tool_choice":{"type":"any"}`},
+		{"claude-haiku-5-5", "now", `"tool_choice":{"name":"now","type":"tool"}`},
+		{"claude-haiku-5-5", "none", `"tool_choice":{"type":"none"}`},
+		{"claude-sonnet-5-5", "none", `"tool_choice":{"type":"none"}`},
+		{"claude-sonnet-5-5", "required", ""},
+		{"claude-haiku-4-5", "now", ""},
+	} {
+		sent := send(t, c.model, pawl.Request{Tools: []pawl.ToolInfo{{Name: "now"}}, ToolChoice: c.choice, Sampling: pawl.Sampling{Effort: "high"}})
+		if !strings.Contains(sent, c.sent) || c.sent == "" && strings.Contains(sent, "tool_choice") {
+			t.Errorf("%s with %s: %s", c.model, c.choice, sent)
+		}
+	}
+}
+
 // A hosted tool is of the newest type that its model takes.
 func TestHostedTools(t *testing.T) {
 	tools := []pawl.ToolInfo{{Name: "web_search", MaxCalls: 2, Hosted: pawl.Usage{Searches: 2}}, {Name: "code_execution", Hosted: pawl.Usage{Sessions: 1}}}

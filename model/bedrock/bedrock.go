@@ -185,6 +185,7 @@ func (m *converse) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Ch
 // learn draws a lesson from a refusal.
 func (m *converse) learn(lessons *provider.Lessons, refused error, sent object) bool {
 	return lessons.LearnFromClaude(refused, sent, extra,
+		provider.Refusable{Path: "toolConfig.toolChoice", Words: []string{"toolChoice", "tool_choice"}},
 		provider.Refusable{Path: "inferenceConfig.temperature", Words: []string{"temperature"}},
 		provider.Refusable{Path: "inferenceConfig.topP", Words: []string{"topP", "top_p"}},
 		provider.Refusable{Path: "outputConfig", Words: []string{"outputConfig", "output_config.format", "json_schema", "structured output", "structured outputs"}},

@@ -38,6 +38,20 @@ type object = map[string]any
 // extra is the field for what the API hands on to the model, with the dot behind it.
 const extra = "additionalModelRequestFields."
 
+// chosen is a tool choice on the wire, or a note that it was left out. The API has none for "none".
+func (m *converse) chosen(choice string, thinking bool) (object, string) {
+	note := m.server.CannotForce(thinking)
+	switch {
+	case choice == "" || choice == "none":
+		return nil, ""
+	case note != "":
+		return nil, note
+	case choice == "required":
+		return object{"any": object{}}, ""
+	}
+	return object{"tool": object{"name": choice}}, ""
+}
+
 // body returns the request, without thinking blocks unless recall is set, and what was changed in it.
 func (m *converse) body(r pawl.Request, recall bool, lessons *provider.Lessons) (body object, notes []string, err error) {
 	limit := m.server.Limit(r)
@@ -58,7 +72,13 @@ func (m *converse) body(r pawl.Request, recall bool, lessons *provider.Lessons) 
 	}
 	head := len(r.System) + len(r.Output)
 	if list := tools(r); len(list) > 0 {
-		body["toolConfig"] = object{"tools": list}
+		tools := object{"tools": list}
+		if choice, note := m.chosen(r.ToolChoice, provider.TypeOf(more["thinking"]) == "enabled"); choice != nil {
+			tools["toolChoice"] = choice
+		} else if note != "" {
+			notes = append(notes, note)
+		}
+		body["toolConfig"] = tools
 		head += len(provider.Marshal(list)) + m.server.Traits.ToolPrompt
 	}
 	said := r.System

@@ -40,7 +40,7 @@ func (m *Model) body(r pawl.Request, token string, lessons *provider.Lessons) (d
 		body["continuationToken"] = token
 	}
 	tools := m.offered(r)
-	m.offer(body, tools, r.NoCalls)
+	m.offer(body, tools, r.ToolChoice)
 	system, sent := r.System, len(tools) == 0 || m.server.Traits.Mixed
 	if r.Output != nil && sent {
 		config["responseMimeType"], config["responseJsonSchema"] = "application/json", lone(r.Output)
@@ -57,7 +57,7 @@ func (m *Model) body(r pawl.Request, token string, lessons *provider.Lessons) (d
 	}
 	err = provider.Merge(body, options, owned, func(k string, v json.RawMessage) bool {
 		switch {
-		case k == "toolConfig" && r.NoCalls: // which may want a call
+		case k == "toolConfig" && r.ToolChoice == "none": // which may want a call
 		case slices.Contains(beside, k):
 			provider.Join(body, k, v)
 		default:
@@ -97,7 +97,7 @@ func (m *Model) thinking(effort string, limit int) map[string]any {
 // offered returns the tools to declare. A reply that may not call any needs no hosted ones, whose
 // use cannot be forbidden; and a schema of the answer excludes tools for older models.
 func (m *Model) offered(r pawl.Request) []pawl.ToolInfo {
-	if !r.NoCalls {
+	if r.ToolChoice != "none" {
 		return r.Tools
 	}
 	if r.Output != nil && !m.server.Traits.Mixed {
@@ -107,8 +107,8 @@ func (m *Model) offered(r pawl.Request) []pawl.ToolInfo {
 	return own
 }
 
-// offer declares tools in a request, and says that none may be called, if so.
-func (m *Model) offer(body map[string]any, tools []pawl.ToolInfo, noCalls bool) {
+// offer declares tools in a request, and says which must be called, or that none may be.
+func (m *Model) offer(body map[string]any, tools []pawl.ToolInfo, choice string) {
 	if len(tools) == 0 {
 		return
 	}
@@ -128,12 +128,29 @@ func (m *Model) offer(body map[string]any, tools []pawl.ToolInfo, noCalls bool) 
 		all = append(all, map[string]any{m.server.Traits.Hosted[t.Name]: map[string]any{}})
 	}
 	body["tools"] = all
-	switch {
-	case noCalls:
-		body["toolConfig"] = map[string]any{"functionCallingConfig": map[string]any{"mode": "NONE"}}
-	case len(own) > 0 && len(hosted) > 0 && !m.cloud:
-		body["toolConfig"] = map[string]any{"includeServerSideToolInvocations": true}
+	config := map[string]any{}
+	if mode := calling(choice); mode != nil && len(own) > 0 {
+		config["functionCallingConfig"] = mode
 	}
+	if choice != "none" && len(own) > 0 && len(hosted) > 0 && !m.cloud {
+		config["includeServerSideToolInvocations"] = true
+	}
+	if len(config) > 0 {
+		body["toolConfig"] = config
+	}
+}
+
+// calling is a tool choice on the wire; nil: the model chooses.
+func calling(choice string) map[string]any {
+	switch choice {
+	case "":
+		return nil
+	case "none":
+		return map[string]any{"mode": "NONE"}
+	case "required":
+		return map[string]any{"mode": "ANY"}
+	}
+	return map[string]any{"mode": "ANY", "allowedFunctionNames": []string{choice}}
 }
 
 // Hosts implements tool.Host: web_search and code_execution. Models before Gemini 3 take no

@@ -106,9 +106,9 @@ var requests = map[string]request{
 			wiretest.Assistant(pawl.Call{ID: "c_1", Tool: "weather", Args: json.RawMessage(`{"city":"Paris"}`)}),
 			wiretest.User(pawl.ToolResult{Call: "c_1", Tool: "weather", Content: json.RawMessage(`"blue"`)}, pawl.Text{Text: "Answer now."}),
 		},
-		Tools:   []pawl.ToolInfo{{Name: "weather", Input: json.RawMessage(weather)}, {Name: provider.WebSearch, Hosted: pawl.Usage{Searches: 1}}},
-		NoCalls: true,
-		Output:  json.RawMessage(`{"type":"object"}`),
+		Tools:      []pawl.ToolInfo{{Name: "weather", Input: json.RawMessage(weather)}, {Name: provider.WebSearch, Hosted: pawl.Usage{Searches: 1}}},
+		ToolChoice: "none",
+		Output:     json.RawMessage(`{"type":"object"}`),
 		Sampling: pawl.Sampling{Options: map[string]json.RawMessage{
 			"toolConfig": json.RawMessage(`{"functionCallingConfig":{"mode":"ANY"}}`),
 		}},

@@ -92,8 +92,12 @@ func (a *asking) chatRequest() (map[string]any, []string, error) {
 		return nil, nil, provider.Invalid("%s does not run %s itself in Chat Completions", a.server.Full, hosted[0].Name)
 	} else if len(own) > 0 {
 		req["tools"] = tools(own)
-		if r.NoCalls {
-			req["tool_choice"] = "none"
+		switch r.ToolChoice {
+		case "":
+		case "none", "required":
+			req["tool_choice"] = r.ToolChoice
+		default:
+			req["tool_choice"] = map[string]any{"type": "function", "function": map[string]any{"name": r.ToolChoice}}
 		}
 		if l, ok := a.lessons.Of("reasoning_effort"); ok && l.Instead == "none" { // even if nothing is asked for
 			req["reasoning_effort"] = cmp.Or(effort, "default")

@@ -176,7 +176,7 @@ func TestSchemas(t *testing.T) {
 // A landing request keeps the tools and forbids their use.
 func TestNoCalls(t *testing.T) {
 	for _, api := range []openai.API{openai.Chat, openai.Responses} {
-		r := pawl.Request{Tools: []pawl.ToolInfo{{Name: "now"}}, NoCalls: true}
+		r := pawl.Request{Tools: []pawl.ToolInfo{{Name: "now"}}, ToolChoice: "none"}
 		if _, b := body(t, "gpt-6.2-sol", openai.Options{API: api}, r); b["tool_choice"] != "none" || b["tools"] == nil {
 			t.Errorf("%s: %v with tools %v", api, b["tool_choice"], b["tools"])
 		}

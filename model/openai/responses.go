@@ -128,8 +128,12 @@ func (a *asking) offer(req map[string]any) (include []string) {
 	if req["tools"] = list; uses > 0 {
 		req["max_tool_calls"] = uses
 	}
-	if a.r.NoCalls {
-		req["tool_choice"] = "none"
+	switch a.r.ToolChoice {
+	case "":
+	case "none", "required":
+		req["tool_choice"] = a.r.ToolChoice
+	default:
+		req["tool_choice"] = map[string]any{"type": "function", "name": a.r.ToolChoice}
 	}
 	return include
 }

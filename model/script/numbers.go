@@ -2,14 +2,15 @@ package script
 
 import (
 	"encoding/json"
-	"regexp"
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
 )
 
-// numeral is a number in JSON. YAML reads some of them as texts, and others inexactly.
-var numeral = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$`)
+// isNumber reports whether a text is a number in JSON. YAML reads some of them as texts, and others inexactly.
+func isNumber(text string) bool {
+	return json.Valid([]byte(text)) && strings.ContainsAny(text[:1], "-0123456789")
+}
 
 // exactly begins the texts that stand for numbers between the two functions below.
 const exactly = "\x00number "
@@ -31,7 +32,7 @@ func keepNumbers(n ast.Node, within bool) ast.Node {
 	case *ast.AnchorNode:
 		n.Value = keepNumbers(n.Value, within)
 	case *ast.StringNode, *ast.IntegerNode, *ast.FloatNode:
-		if token := *n.GetToken(); within && numeral.MatchString(token.Value) && token.Origin != "" && !strings.ContainsAny(token.Origin, `"'`) {
+		if token := *n.GetToken(); within && isNumber(token.Value) && token.Origin != "" && !strings.ContainsAny(token.Origin, `"'`) {
 			text := ast.String(&token)
 			text.Value = exactly + token.Value
 			return text

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +16,7 @@ import (
 	"github.com/goccy/go-yaml/token"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/naming"
 	"github.com/pawl-run/pawl/internal/wire"
 )
 
@@ -313,11 +313,11 @@ type quoter struct{}
 
 var (
 	// bare matches texts that need no quotes, unless they are words like true.
-	bare = regexp.MustCompile(`^(\pL[\pL\pN ,.;!?()/_'-]*|\d+ms)$`)
+	bare = naming.Regexp(`^(\pL[\pL\pN ,.;!?()/_'-]*|\d+ms)$`)
 	// block matches texts of several lines that can be a block of lines.
-	block = regexp.MustCompile(`^[^\s\pC][^\pC]*(\n[^\pC]*)*\n[^\pC]*[^\s\pC]\n?$`)
+	block = naming.Regexp(`^[^\s\pC][^\pC]*(\n[^\pC]*)*\n[^\pC]*[^\s\pC]\n?$`)
 	// line matches what fits between single quotes.
-	line = regexp.MustCompile(`^[^\pC]+$`)
+	line = naming.Regexp(`^[^\pC]+$`)
 )
 
 func (q quoter) Visit(n ast.Node) ast.Visitor {
@@ -326,8 +326,8 @@ func (q quoter) Visit(n ast.Node) ast.Visitor {
 			s.Value = text
 		}
 		switch {
-		case !key && block.MatchString(s.Value), bare.MatchString(s.Value) && !strings.HasSuffix(s.Value, " ") && !token.IsNeedQuoted(s.Value):
-		case strings.ContainsAny(s.Value, `"\`) && line.MatchString(s.Value):
+		case !key && block().MatchString(s.Value), bare().MatchString(s.Value) && !strings.HasSuffix(s.Value, " ") && !token.IsNeedQuoted(s.Value):
+		case strings.ContainsAny(s.Value, `"\`) && line().MatchString(s.Value):
 			s.Token.Type = token.SingleQuoteType
 		default:
 			s.Token.Type = token.DoubleQuoteType

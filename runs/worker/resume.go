@@ -134,7 +134,7 @@ func (s *sweeper) still(ctx context.Context, h pawl.Head, why reason) (root pawl
 		same := now.Status == pawl.StatusRunning && now.Lease.Epoch == h.Lease.Epoch
 		return root, same && (parked || root.Run == now.Run), nil
 	case timeHasCome:
-		return root, parked && now.Status == pawl.StatusPaused && !now.WakeAt.IsZero() && !now.WakeAt.After(time.Now()), nil
+		return root, parked && (now.Status == pawl.StatusPaused || now.Status.Waiting()) && !now.WakeAt.IsZero() && !now.WakeAt.After(time.Now()), nil
 	}
 	if parked {
 		ok, err = engine.Signalled(ctx, s.journal, root.Run)

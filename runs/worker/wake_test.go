@@ -102,6 +102,41 @@ func TestWake(t *testing.T) {
 	})
 }
 
+// A worker wakes a run that waits for a time, also beside an approval, whose request it leaves as it is. A
+// signal that a run waits for wakes it early.
+func TestWakeWaiting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j := newDisk()
+		pay := tool.Func("pay", "Pay.", func(context.Context, struct{}) (string, error) { return "paid", nil }, pawl.Write)
+		agent := pawl.Agent{Name: "waiter", Tools: []pawl.Tool{pay, tool.Wait(&tool.WaitOptions{Signals: []string{"ready"}})}, Policies: []pawl.Policy{approval.For("pay")},
+			Model: pawl.ModelFunc(func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
+				calls := []pawl.Call{{Tool: "wait", Args: json.RawMessage(`{"for":"1h","signal":"ready"}`)}, {Tool: "pay", Args: json.RawMessage(`{}`)}}
+				if len(r.Messages) > 1 {
+					return pawl.Say("awake"), nil
+				}
+				return pawl.Do(calls[:len(r.Messages[0].Text())]...), nil
+			})}
+		parked(t, j, "1", agent) // its input says how many calls it makes
+		parked(t, j, "22", agent)
+		parked(t, j, "3", agent)
+		sweeps(t, j, agent)
+		time.Sleep(30 * time.Minute)
+		must(t, engine.New(j, nil).Say(t.Context(), "3", "ada", "go on", &engine.SayOptions{Signal: "ready"}))
+		time.Sleep(29 * time.Minute)
+		for run, want := range map[string]pawl.Status{"1": pawl.StatusPaused, "22": pawl.StatusWaitingApproval, "3": pawl.StatusSuccess} {
+			if s := status(t, j, run); s != want {
+				t.Errorf("before its time %s is %v, not %v", run, s, want)
+			}
+		}
+		time.Sleep(time.Hour)
+		for run, want := range map[string]pawl.Status{"1": pawl.StatusSuccess, "22": pawl.StatusWaitingApproval} {
+			if s, n := status(t, j, run), len(events(t, j, run, "run.resumed")); s != want || n != 1 || len(events(t, j, run, "approval.expired")) > 0 {
+				t.Errorf("after its time %s is %v, resumed %d times", run, s, n)
+			}
+		}
+	})
+}
+
 // A worker that is closed wakes nobody. A run that waits for somebody, too, goes on with the
 // child whose time has come, and waits on.
 func TestWakeChild(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/approval"
 	"github.com/pawl-run/pawl/runs"
 )
 
@@ -76,7 +76,13 @@ type CancelRun struct {
 	By     string `json:"by,omitempty"`
 }
 
-// ForkRun starts a run that shares another's log up to entry At or, with an Edit, before it.
+// CancelCall ends one call of a run.
+type CancelCall struct {
+	Reason string `json:"reason,omitempty"` // for the model
+	By     string `json:"by,omitempty"`
+}
+
+// ForkRun starts a run that shares another's log up to entry At.
 type ForkRun struct {
 	At     uint64            `json:"at"`
 	Input  string            `json:"input,omitempty"`
@@ -84,64 +90,7 @@ type ForkRun struct {
 	Labels map[string]string `json:"labels,omitempty"` // in addition to those of the other run
 	Prompt string            `json:"prompt,omitempty"` // replaces the agent's
 	Model  string            `json:"model,omitempty"`  // replaces the agent's: that of another agent, or PROVIDER/NAME
-	Edit   *Edit             `json:"edit,omitempty"`   // takes the place of entry At
 	By     string            `json:"by,omitempty"`
-}
-
-// An Edit is what a person puts in place of an entry: a Result or an Error in place of a
-// tool.finished, or a Text, Calls or both in place of a model.replied.
-type Edit struct {
-	Result json.RawMessage `json:"result,omitempty"`
-	Error  string          `json:"error,omitempty"`
-	Text   string          `json:"text,omitempty"`
-	Calls  []EditedCall    `json:"calls,omitempty"`
-}
-
-// An EditedCall is a call of an edited reply.
-type EditedCall struct {
-	Tool string          `json:"tool"`
-	Args json.RawMessage `json:"args"`
-}
-
-// Of returns the edit for an engine; nil for nil.
-func (e *Edit) Of() *engine.Edit {
-	if e == nil {
-		return nil
-	}
-	edit := &engine.Edit{Result: e.Result, Error: e.Error}
-	if e.Text != "" || len(e.Calls) > 0 {
-		edit.Reply = &pawl.Reply{}
-		if e.Text != "" {
-			edit.Reply.Parts = append(edit.Reply.Parts, pawl.Text{Text: e.Text})
-		}
-		for _, c := range e.Calls {
-			edit.Reply.Parts = append(edit.Reply.Parts, pawl.Call{Tool: c.Tool, Args: c.Args})
-		}
-	}
-	return edit
-}
-
-// A Tool is a tool of an agent.
-type Tool struct {
-	Name        string          `json:"name"`
-	Description string          `json:"description"`
-	Effect      pawl.Effect     `json:"effect"`
-	Input       json.RawMessage `json:"input"` // the JSON Schema of its arguments
-}
-
-// Tools are the tools of an agent.
-type Tools struct {
-	Tools []Tool `json:"tools"`
-}
-
-// CallTool starts a run that is one call of a tool.
-type CallTool struct {
-	Args   json.RawMessage   `json:"args"`
-	Limits Limits            `json:"limits,omitempty"`
-	Labels map[string]string `json:"labels,omitempty"`
-	By     string            `json:"by,omitempty"`
-	// IdempotencyKey: reuse returns the existing run.
-	IdempotencyKey string `json:"idempotency_key,omitempty"`
 }
 
 // Decisions is a page of decisions, newest first. It has those of the newest runs; Next is
@@ -155,10 +104,8 @@ type Decisions struct {
 type Approve struct {
 	Token string          `json:"token,omitempty"` // of the request; empty: the scope decide is enough
 	Args  json.RawMessage `json:"args,omitempty"`  // replace the call's
-	Scope string          `json:"scope,omitempty"` // call, or run for later calls of the run with equal arguments
-	Free  []string        `json:"free,omitempty"`  // with scope run: arguments that may differ in the later calls
-	Times int             `json:"times,omitempty"` // with scope run: how many later calls; needed with free
-	By    string          `json:"by,omitempty"`
+	approval.Reach
+	By string `json:"by,omitempty"`
 }
 
 // Deny denies a call that waits for approval.
@@ -203,6 +150,18 @@ type RunLine struct {
 	Waits  []pawl.Pending `json:"waits,omitempty"`  // what the run waits for
 }
 
+// LineOf makes the list form of a run from its head.
+func LineOf(h pawl.Head) RunLine {
+	line := RunLine{Run: h.Run, Agent: h.Agent, Status: h.Status, CreatedAt: h.Created, Iterations: h.Iterations, Labels: h.Labels}
+	if h.Priced {
+		line.CostUSD = new(pawl.Decimal(h.Cost))
+	}
+	if line.Labels == nil {
+		line.Labels = map[string]string{}
+	}
+	return line
+}
+
 // Runs is a page of a list, newest first. Next is the cursor of the next page; empty:
 // this is the last.
 type Runs struct {
@@ -227,6 +186,14 @@ type Span struct {
 	Statuses map[string]int `json:"statuses"` // runs by status
 	CostUSD  pawl.Decimal   `json:"cost_usd"`
 	Unpriced int            `json:"unpriced"` // runs whose cost is unknown
+}
+
+// Triggered is what became of a webhook: it started a run, or signalled one, or was ignored.
+type Triggered struct {
+	Run       string `json:"run,omitempty"`
+	Found     bool   `json:"found,omitempty"`     // the run existed already
+	Ignored   string `json:"ignored,omitempty"`   // why nothing was done
+	Challenge string `json:"challenge,omitempty"` // of Slack, which verifies the address
 }
 
 // Entries is a page of a run's log. Next is the cursor of the following entries, including

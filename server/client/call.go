@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"mime"
 	"mime/multipart"
 	"net/http"
@@ -99,9 +100,6 @@ func (c *Client) once(ctx context.Context, k *call, out any) (after time.Duratio
 		return 0, c.broken(ctx, within, k, err)
 	}
 	defer response.Body.Close()
-	if scopes := response.Header.Get(ScopesHeader); scopes != "" {
-		c.scopes.Store(&scopes)
-	}
 	if response.StatusCode/100 != 2 {
 		return retryAfter(response), c.refusal(k, response)
 	}
@@ -267,6 +265,14 @@ func passing(err error) bool {
 		return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 	}
 	return false
+}
+
+// jitter returns the nth pause between retries: random, with a limit that doubles, so that
+// clients do not reconnect at once ("full jitter" of "Exponential Backoff And Jitter", Marc
+// Brooker, 2015), but at least a quarter of the limit.
+func jitter(first, most time.Duration, n int) time.Duration {
+	d := min(most, first<<min(n, 16))
+	return d/4 + rand.N(d-d/4+1) //nolint:gosec // nobody gains from guessing it
 }
 
 // retryAfter is the server's Retry-After in seconds; the form with a date is ignored.

@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/approval"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/internal/web"
 )
@@ -234,7 +235,7 @@ func TestPages(t *testing.T) {
 		events:         {document(Entries{raw(lines[:2]...), "p2"}), document(Entries{raw(lines[1:5]...), ""})},
 	})
 	var got []string
-	for r, err := range c.Runs(t.Context(), Query{Status: pawl.StatusExpired, Agent: "x y", Labels: map[string]string{"k": "v"}, Children: true}) {
+	for r, err := range c.Runs(t.Context(), Query{Run: "01", Status: pawl.StatusExpired, Agent: "x y", Labels: map[string]string{"k": "v"}, Children: true}) {
 		must(t, err)
 		got = append(got, r.Run)
 	}
@@ -246,7 +247,7 @@ func TestPages(t *testing.T) {
 	if d := cmp.Diff([]string{"c", "b", "a"}, got) + cmp.Diff([]uint64{2, 3, 4, 5}, seqs); d != "" {
 		t.Error(d)
 	}
-	if q := f.asked("GET /v1/runs")[1].URL.Query().Encode(); q != "agent=x+y&children=true&cursor=2&label=k%3Dv&max=200&status=expired" {
+	if q := f.asked("GET /v1/runs")[1].URL.Query().Encode(); q != "agent=x+y&children=true&cursor=2&label=k%3Dv&max=200&run=01&status=expired" {
 		t.Errorf("the second page was asked for with %s", q)
 	}
 	for range c.Runs(t.Context(), Query{}) {
@@ -291,7 +292,7 @@ func TestBodies(t *testing.T) {
 		only(c.Resume(ctx, "r", ResumeRun{Limits{"time": json.RawMessage(`"+5m"`)}})),
 		c.Cancel(ctx, "r", "", "enough"),
 		only(c.Fork(ctx, "r", ForkRun{At: 7, Input: "else"})),
-		c.Approve(ctx, "r", "c_1", "ann", &engine.ApproveOptions{Token: "t", Args: json.RawMessage(`{"n":1}`), ForRun: true, Free: []string{"n"}, Times: 2}),
+		c.Approve(ctx, "r", "c_1", "ann", &engine.ApproveOptions{Token: "t", Args: json.RawMessage(`{"n":1}`), Reach: approval.Reach{Scope: "run", Free: []string{"n"}, Times: 2}}),
 		c.Deny(ctx, "r", "c_1", "", "no", nil),
 		c.Answer(ctx, "r", "c_1", "", "four"),
 		c.Submit(ctx, "r", "c_1", "", json.RawMessage("null")),

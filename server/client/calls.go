@@ -16,11 +16,7 @@ func (c *Client) Approve(ctx context.Context, run, call, by string, o *engine.Ap
 	if o == nil {
 		o = &engine.ApproveOptions{}
 	}
-	scope := "call"
-	if o.ForRun {
-		scope = "run"
-	}
-	return c.signal(ctx, run, call, "approve", Approve{Token: o.Token, Args: o.Args, Scope: scope, Free: o.Free, Times: o.Times, By: by})
+	return c.signal(ctx, run, call, "approve", Approve{Token: o.Token, Args: o.Args, Reach: o.Reach, By: by})
 }
 
 // Deny denies a call that waits for approval; see [Client.Approve].
@@ -45,6 +41,11 @@ func (c *Client) Submit(ctx context.Context, run, call, by string, result json.R
 func (c *Client) Resolve(ctx context.Context, run, call, by string, r engine.Resolution) error {
 	result, happened := r.Result()
 	return c.signal(ctx, run, call, "settle", Settle{Happened: result, DidNotHappen: !happened, By: by})
+}
+
+// CancelCall ends a call; see [Client.Approve].
+func (c *Client) CancelCall(ctx context.Context, run, call, by, reason string) error {
+	return c.signal(ctx, run, call, "cancel", CancelCall{Reason: reason, By: by})
 }
 
 func (c *Client) signal(ctx context.Context, run, call, how string, body any) error {

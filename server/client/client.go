@@ -9,9 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"path/filepath"
-	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/pawl-run/pawl/internal/web"
@@ -47,18 +45,7 @@ type Client struct {
 	token   string
 	shown   string // the address as given
 	options Options
-	most    int64                  // bytes of an answer, or of an event of a stream
-	scopes  atomic.Pointer[string] // of the token, by the last answer; nil: all
-}
-
-// ScopesHeader is the header of answers that lists the scopes of the token, if it does not
-// have all of them.
-const ScopesHeader = "Pawl-Scopes"
-
-// Allows reports whether the token has a scope, such as decide, by the server's last answer.
-func (c *Client) Allows(scope string) bool {
-	all := c.scopes.Load()
-	return all == nil || slices.Contains(strings.Split(*all, ","), scope)
+	most    int64 // bytes of an answer, or of an event of a stream
 }
 
 // The defaults of Options.

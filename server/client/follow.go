@@ -19,8 +19,8 @@ import (
 
 // Follow yields a run's log after entry after (zero: from the first), existing entries and
 // then new ones, until the run has ended; a waiting run has not. Pieces of replies in
-// progress are entries without a Seq, whose event is a [pawl.ModelDelta]; they are live
-// only.
+// progress and the progress of calls are entries without a Seq, whose event is a [pawl.ModelDelta]
+// or a [pawl.ToolProgressed]; they are live only.
 //
 // Follow reconnects when the connection breaks or falls silent: no entry is missed or
 // repeated. After a first connection, the server may be unreachable for the options'
@@ -307,7 +307,9 @@ func (f *follower) take(data []byte, yield func(pawl.Entry, error) bool) error {
 		return &contentError{err}
 	}
 	d, piece := e.Event.(pawl.ModelDelta)
+	_, progress := e.Event.(pawl.ToolProgressed)
 	switch {
+	case progress:
 	case piece:
 		if !f.unsaid(e.At, &d) {
 			return nil

@@ -27,6 +27,10 @@ func heard(ctx context.Context, c *Client, after uint64) (seqs []uint64, text st
 			text += d.Text
 			continue
 		}
+		if p, ok := e.Event.(pawl.ToolProgressed); ok {
+			text += p.Text
+			continue
+		}
 		seqs = append(seqs, e.Seq)
 	}
 	return seqs, text, nil
@@ -46,7 +50,7 @@ func TestFollow(t *testing.T) {
 		text    string
 		last    []string // Last-Event-ID of each request
 	}{
-		"whole":                       {streams: []http.HandlerFunc{stream(nil, event(all[0]), delta("a"), event(all[1]), event(all[2]), event(all[3]))}, want: []uint64{1, 2, 3, 4}, text: "a", last: []string{""}},
+		"whole":                       {streams: []http.HandlerFunc{stream(nil, event(all[0]), delta("a"), event(line(t, 0, pawl.ToolProgressed{Call: "c_1", Text: "b"})), event(all[1]), event(all[2]), event(all[3]))}, want: []uint64{1, 2, 3, 4}, text: "ab", last: []string{""}},
 		"from the middle":             {streams: []http.HandlerFunc{stream(nil, event(all[2]), event(all[3]))}, after: 2, want: []uint64{3, 4}, last: []string{"2"}},
 		"cut between entries":         {streams: []http.HandlerFunc{stream(cut, event(all[0])), stream(nil, event(all[1]), event(all[2]), event(all[3]))}, want: []uint64{1, 2, 3, 4}, last: []string{"", "1"}},
 		"cut in mid-entry":            {streams: []http.HandlerFunc{stream(cut, event(all[0]), event(all[1])[:40]), stream(nil, event(all[1]), event(all[2]), event(all[3]))}, want: []uint64{1, 2, 3, 4}, last: []string{"", "1"}},

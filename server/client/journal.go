@@ -113,10 +113,10 @@ func (j *Journal) List(ctx context.Context, q pawl.Query) iter.Seq2[pawl.Head, e
 				return
 			}
 		}
-		of := Query{Status: q.Status, Agent: q.Agent, Loop: q.Loop, Thread: q.Thread, Labels: q.Labels, Children: strings.Contains(q.Run, ".")}
+		of := Query{Run: q.Run, Status: q.Status, Agent: q.Agent, Loop: q.Loop, Thread: q.Thread, Labels: q.Labels, Children: strings.Contains(q.Run, ".")}
 		for line, err := range j.Runs(ctx, of) {
-			if err == nil && (!strings.HasPrefix(line.Run, q.Run) || line.Run == q.Run) {
-				continue
+			if err == nil && line.Run == q.Run {
+				continue // it came first
 			}
 			h := pawl.Head{
 				Run: line.Run, Agent: line.Agent, Status: line.Status, Seq: 1, Iterations: line.Iterations,
@@ -143,6 +143,38 @@ func (j *Journal) WatchLog(ctx context.Context, run string) iter.Seq2[string, er
 		}
 		yield(run, nil)
 	}
+}
+
+// Changes returns a channel that gets a token when the log of a run may have grown, until ctx ends.
+// Look at the log every now and then as well: a notification is lost if its sender dies, and a
+// journal may not notify at all.
+func Changes(ctx context.Context, j pawl.Journal, run string) <-chan struct{} {
+	var news iter.Seq2[string, error]
+	switch j := j.(type) {
+	case interface {
+		WatchLogs(ctx context.Context) iter.Seq2[string, error]
+	}:
+		news = j.WatchLogs(ctx)
+	case *Journal:
+		news = j.WatchLog(ctx, run)
+	default:
+		return nil
+	}
+	word := make(chan struct{}, 1)
+	go func() {
+		for about, err := range news {
+			if err != nil {
+				return // looking now and then is enough
+			}
+			if about == run || about == "" {
+				select {
+				case word <- struct{}{}:
+				default:
+				}
+			}
+		}
+	}()
+	return word
 }
 
 // Waits returns what a run waits for. The server also knows which requests are answered.

@@ -61,6 +61,7 @@ func completed(r pawl.Result) pawl.Result {
 type Query struct {
 	Status   pawl.Status // including the derived ones, interrupted and expired
 	Waiting  bool        // only runs that wait for somebody, whatever for
+	Run      string      // the beginning of an id
 	Agent    string
 	Loop     string
 	Labels   map[string]string // all of them must match
@@ -90,6 +91,7 @@ func (q *Query) values() url.Values {
 	if q.Waiting {
 		set("status", "waiting")
 	}
+	set("run", q.Run)
 	set("agent", q.Agent)
 	set("loop", q.Loop)
 	set("thread", q.Thread)

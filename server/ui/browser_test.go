@@ -83,7 +83,7 @@ func TestDistIsFresh(t *testing.T) {
 
 // The story that the pages are for, in a browser, against pawl serve. CI and
 // PAWL_PROOF try everything else in e2e, too.
-func TestBrowser(t *testing.T) {
+func TestBrowser(t *testing.T) { // Promises: N7.
 	t.Parallel()
 	chromium := os.Getenv("PAWL_CHROMIUM")
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {

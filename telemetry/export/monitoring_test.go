@@ -7,10 +7,12 @@ import (
 	"net/http/httptest"
 	"os"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
 
+	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 
@@ -80,5 +82,93 @@ func TestMonitoring(t *testing.T) {
 		if strings.HasPrefix(name, "pawl_") && !used[name] && !used[name+"_bucket"] {
 			t.Errorf("no alert and no panel uses %s", name)
 		}
+	}
+}
+
+// What Prometheus is shown is read by its own parser, has the names it would
+// give, and tells apart what is bounded only.
+func TestPrometheusReadsMetrics(t *testing.T) {
+	e, shut := open(t, nil)
+	defer shut()
+	eng := engine.New(journal(t), &engine.Options{Watchers: []engine.Watcher{e.Telemetry}})
+	agent := pawl.Agent{Name: "odd", Model: speaker{turns: [][]pawl.Call{{ask("no", `{}`)}}}, Tools: []pawl.Tool{
+		tool.Command("no", "Fail.", []string{"false"}, &tool.CommandOptions{Effect: pawl.Read}),
+	}}
+	for _, run := range []string{"run-one", "run-two"} {
+		h, err := eng.Start(t.Context(), agent, "go", &engine.StartOptions{ID: run})
+		finish(t, h, err, pawl.StatusSuccess)
+	}
+	w := httptest.NewRecorder()
+	e.Metrics.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	text := w.Body.String()
+	if w.Code != http.StatusOK || !strings.HasPrefix(w.Header().Get("Content-Type"), "text/plain; version=0.0.4") {
+		t.Fatalf("%d, %v", w.Code, w.Header())
+	}
+	parser := expfmt.NewTextParser(model.LegacyValidation)
+	families, err := parser.TextToMetricFamilies(strings.NewReader(text))
+	if err != nil {
+		t.Fatalf("%v in\n%s", err, text)
+	}
+	value := func(name string) float64 {
+		f := families[name]
+		if f == nil || len(f.Metric) == 0 {
+			t.Errorf("there is no metric %s in\n%s", name, text)
+			return -1
+		}
+		m := f.Metric[0]
+		switch f.GetType() {
+		case dto.MetricType_COUNTER:
+			return m.GetCounter().GetValue()
+		case dto.MetricType_GAUGE:
+			return m.GetGauge().GetValue()
+		default:
+			return float64(m.GetHistogram().GetSampleCount())
+		}
+	}
+	for name, want := range map[string]float64{
+		"pawl_runs_total": 2, "pawl_runs_active": 0, "pawl_tool_errors_total": 2, "gen_ai_client_inference_duration_seconds": 4,
+		"gen_ai_execute_tool_duration_seconds": 2, "gen_ai_client_inference_operation_input_tokens": 4, "gen_ai_invoke_agent_tool_calls": 2,
+	} {
+		if got := value(name); got != want {
+			t.Errorf("%s is %v, want %v", name, got, want)
+		}
+	}
+	above := []string{"go_goroutines", "process_start_time_seconds", "pawl_run_cost_usd_total"}
+	if runtime.GOOS == "linux" {
+		above = append(above, "process_cpu_seconds_total", "process_resident_memory_bytes")
+	}
+	for _, name := range above {
+		if value(name) <= 0 {
+			t.Errorf("%s is not above zero", name)
+		}
+	}
+	for name, f := range families {
+		for _, m := range f.Metric {
+			if h := m.GetHistogram(); h != nil && h.Bucket[len(h.Bucket)-1].GetCumulativeCount() != h.GetSampleCount() {
+				t.Errorf("%s: the last bucket is not the count", name)
+			}
+		}
+	}
+	if strings.Contains(text, "run-one") {
+		t.Error("runs are told apart")
+	}
+	w = httptest.NewRecorder()
+	e.Metrics.ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/metrics", nil))
+	if w.Code != http.StatusMethodNotAllowed {
+		t.Errorf("POST is answered with %d", w.Code)
+	}
+}
+
+// TestEarlierNames holds that the standard variable selects the names of version 1.41.0.
+func TestEarlierNames(t *testing.T) {
+	e, shut := open(t, map[string]string{"OTEL_SEMCONV_STABILITY_OPT_IN": "http,gen_ai/1.41.0"})
+	defer shut()
+	eng := engine.New(journal(t), &engine.Options{Watchers: []engine.Watcher{e.Telemetry}})
+	h, err := eng.Start(t.Context(), pawl.Agent{Name: "old", Model: speaker{}}, "go", nil)
+	finish(t, h, err, pawl.StatusSuccess)
+	w := httptest.NewRecorder()
+	e.Metrics.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	if text := w.Body.String(); !strings.Contains(text, `gen_ai_client_token_usage_count{gen_ai_operation_name="chat"`) || !strings.Contains(text, "gen_ai_client_operation_duration_seconds") || strings.Contains(text, "inference") {
+		t.Errorf("the metrics are\n%s", text)
 	}
 }

@@ -87,7 +87,7 @@ func within(t *testing.T, what string, inner, outer *tracepb.Span) {
 // A whole run: a model call with a retry, a command that says what it was told of
 // its caller, one that fails, and an agent as a tool. Its spans say what its log
 // says, when it says so, and nothing of what was said.
-func TestRunBecomesTrace(t *testing.T) {
+func TestRunBecomesTrace(t *testing.T) { // Promises: T19.
 	c, j := collect(t), journal(t)
 	e, shut := open(t, env(c))
 	helper := pawl.Agent{Name: "helper", Description: "Helps.", Model: speaker{}}

@@ -34,7 +34,7 @@ type Options struct {
 	// its subdomains, 10.0.0.7, localhost:8080. They may be on a private network or on
 	// this machine. A link-local address, where clouds serve credentials, must be named
 	// itself. Empty: all public hosts.
-	Allow []string `json:"allow,omitempty" min:"1" such:"[docs.example.org]" usual:"all public hosts" about:"the only hosts, such as 'docs.example.org', '*.example.org' or 'localhost:8080'; they may be private"`
+	Allow []string `json:"allow,omitempty" format:"host" min:"1" such:"[docs.example.org]" usual:"all public hosts" about:"the only hosts, such as 'docs.example.org', '*.example.org' or 'localhost:8080'; they may be private"`
 	// Timeout is the deadline of one call, with all redirects; zero is 30 s.
 	Timeout time.Duration
 }

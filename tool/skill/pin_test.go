@@ -62,7 +62,7 @@ func TestLargeFolder(t *testing.T) {
 }
 
 // What differs is named when a run is taken up.
-func TestPinsAreNamed(t *testing.T) {
+func TestPinsAreNamed(t *testing.T) { // Promises: T8.
 	dir, _ := folder(t)
 	other, _ := folder(t)
 	declared := func() pawl.Declaration {

@@ -107,7 +107,7 @@ func TestPromptIsBounded(t *testing.T) {
 
 // From when a skill is read that names its tools, others are refused, until
 // another one that does is read. Reading files changes nothing.
-func TestPolicy(t *testing.T) {
+func TestPolicy(t *testing.T) { // Promises: D11.
 	dir, _ := folder(t)
 	skills := []skill.Skill{
 		{Name: "reads", Description: "d", Dir: dir, Allowed: []string{"look*"}},

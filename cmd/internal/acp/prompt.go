@@ -9,6 +9,7 @@ import (
 	protocol "github.com/coder/acp-go-sdk"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/approval"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/runs"
 )
@@ -93,7 +94,7 @@ func end(u *updates, r pawl.Result) (protocol.PromptResponse, error) {
 		if strings.HasSuffix(u.said, text) {
 			text = ""
 		}
-	case r.Status.Waiting():
+	case r.Status.Waiting(), r.Status == pawl.StatusPaused && len(r.Pending) > 0:
 		for _, p := range r.Pending {
 			text += p.Reason + "\n"
 		}
@@ -170,7 +171,11 @@ func (s *server) approve(ctx context.Context, r engine.Request) (engine.Decision
 		return engine.Decision{}, engine.ErrLater
 	}
 	chosen := reply.Outcome.Selected.OptionId
-	return engine.Decision{Approve: chosen != "no", ForRun: chosen == "run", By: editor, Reason: "rejected in the editor"}, nil
+	d := engine.Decision{Approve: chosen != "no", By: editor, Reason: "rejected in the editor"}
+	if chosen == approval.ForRun {
+		d.Scope = approval.ForRun
+	}
+	return d, nil
 }
 
 // asks returns the session of a run that asks about a call, once the editor has seen the call. Those

@@ -10,6 +10,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/approval"
+	"github.com/pawl-run/pawl/internal/display"
 )
 
 // updates turns the entries of runs, and the pieces of replies between them, into updates of a session.
@@ -58,6 +59,11 @@ func (u *updates) add(e pawl.Entry) error {
 			return err
 		}
 		return u.send(protocol.UpdateToolCall(callID(e.Run, ev.Call), protocol.WithUpdateStatus(protocol.ToolCallStatusInProgress), protocol.WithUpdateRawInput(ev.Args)))
+	case pawl.ToolProgressed:
+		if ev.Agent == "" && !u.session.shown[callID(e.Run, ev.Call)] { // else a difference stays in its place
+			text := protocol.ToolContent(protocol.TextBlock(display.Progress(ev.Fraction, ev.Text)))
+			return u.send(protocol.UpdateToolCall(callID(e.Run, ev.Call), protocol.WithUpdateStatus(protocol.ToolCallStatusInProgress), protocol.WithUpdateContent([]protocol.ToolCallContent{text})))
+		}
 	case pawl.ToolFinished:
 		status := protocol.ToolCallStatusCompleted
 		text := pawl.ToolResult{Content: ev.Result}.Text()

@@ -47,6 +47,8 @@ func (e *editor) SessionUpdate(_ context.Context, n protocol.SessionNotification
 		e.note("agent: " + u.AgentMessageChunk.Content.Text.Text)
 	case u.ToolCall != nil:
 		e.note("call: " + u.ToolCall.Title + " " + string(u.ToolCall.Kind))
+	case u.ToolCallUpdate != nil && u.ToolCallUpdate.RawOutput == nil && u.ToolCallUpdate.Content != nil:
+		e.note("call says " + u.ToolCallUpdate.Content[0].Content.Content.Text.Text)
 	case u.ToolCallUpdate != nil:
 		e.note("call is " + string(*u.ToolCallUpdate.Status))
 	}
@@ -121,7 +123,7 @@ func (e *editor) connect(t *testing.T, args ...string) *protocol.ClientSideConne
 
 // TestACP has the SDK of the Agent Client Protocol drive an agent: a file is written when the
 // editor allows it, the thread goes on, and another process opens it again.
-func TestACP(t *testing.T) {
+func TestACP(t *testing.T) { // Promises: N13.
 	dir := t.TempDir()
 	write := func(name, text string) string {
 		path := filepath.Join(dir, name)
@@ -186,5 +188,27 @@ tools: [{builtin: [write_file]}]
 	must(t, err)
 	if got := again.take(); !strings.HasPrefix(got, "user: Write.\nagent: I write it.\n") || !strings.Contains(got, "user: A last time.") {
 		t.Errorf("the thread is\n%s", got)
+	}
+}
+
+// The editor sees how far a command is, and then its result.
+func TestACPProgress(t *testing.T) {
+	dir := t.TempDir()
+	must(t, os.WriteFile(filepath.Join(dir, "s.yaml"), []byte("replies: [{calls: [{tool: count}]}, {text: Done.}]"), 0o600))
+	spec := filepath.Join(dir, "a.yaml")
+	must(t, os.WriteFile(spec, []byte(`
+name: a
+model: script:s.yaml
+tools:
+  - {name: count, description: Count., effect: read, command: [sh, -c, "echo '##progress 0.4 12 of 30' >&2; echo 30"]}
+`), 0o600))
+	e := &editor{}
+	c := e.connect(t, spec, "--database=sqlite:"+filepath.Join(dir, "pawl.db"))
+	session, err := c.NewSession(t.Context(), protocol.NewSessionRequest{Cwd: dir, McpServers: []protocol.McpServer{}})
+	must(t, err)
+	_, err = c.Prompt(t.Context(), protocol.PromptRequest{SessionId: session.SessionId, Prompt: []protocol.ContentBlock{protocol.TextBlock("Count.")}})
+	must(t, err)
+	if got := e.take(); got != "call: count read\ncall is in_progress\ncall says 40 %: 12 of 30\ncall is completed\nagent: Done." {
+		t.Errorf("the editor sees\n%s", got)
 	}
 }

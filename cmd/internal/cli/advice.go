@@ -30,13 +30,6 @@ func (env *environment) place() explain.Place {
 	return explain.Place{Flags: []string{"--database", name}, Held: heldBy}
 }
 
-// place is where the user types the next command, and what the user's token allows there.
-func (a *app) place() explain.Place {
-	p := a.environment.place()
-	p.NoDecide = a.far != nil && !a.far.Allows("decide")
-	return p
-}
-
 // typed is a command about a run as the user types it.
 func (env *environment) typed(words ...string) string { return env.place().Command(words...) }
 

@@ -1,13 +1,10 @@
 package cli_test
 
 import (
-	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"flag"
 	"maps"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,7 +16,6 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/cmd/internal/cli"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/explain"
 	"github.com/pawl-run/pawl/internal/testkit/check"
@@ -93,7 +89,7 @@ var standings = map[string]standing{
 // TestAdviceWorks runs every command that is advised to somebody, wherever a run
 // stands and however it began: from a spec, at a server, or by a run that called it.
 // A command that is advised exits as one that did what it says, and has an effect.
-func TestAdviceWorks(t *testing.T) {
+func TestAdviceWorks(t *testing.T) { // Promises: T5.
 	t.Parallel()
 	t.Cleanup(func() { adviceIsTried(t) })
 	for _, origin := range []string{"spec", "server", "child"} {
@@ -399,9 +395,7 @@ func (b *bench) lengths() map[string]uint64 {
 // pawl runs a command on the database, or at the server that it names.
 func (b *bench) pawl(args ...string) (code int, stdout, stderr string) {
 	b.Helper()
-	var out, errs bytes.Buffer
-	code = cli.Main(b.Context(), args, strings.NewReader(""), &out, &errs, b.environ())
-	return code, out.String(), errs.String()
+	return typing(b.T, b.Context(), strings.NewReader(""), b.environ(), args...)
 }
 
 func (b *bench) environ() []string {
@@ -420,18 +414,10 @@ func (b *bench) must(want int, args ...string) string {
 // serve serves the agent until halt is called.
 func (b *bench) serve() {
 	b.Helper()
-	ctx, cancel := context.WithCancel(b.Context())
-	told, done := &said{}, make(chan int, 1)
-	go func() {
-		done <- cli.Main(ctx, []string{"serve", b.file("x.yaml"), "--addr", "127.0.0.1:0"}, strings.NewReader(""), told, told, b.environ())
-	}()
-	var at []string
-	if !soon(func() bool { at = serving.FindStringSubmatch(told.String()); return at != nil }) {
-		b.Fatalf("the server does not come up: %s", told)
-	}
-	b.url = at[1]
-	b.halt = func() { cancel(); <-done; http.DefaultClient.CloseIdleConnections() }
-	b.Cleanup(cancel)
+	at, end, err := begin(b.environ(), serving, "serve", b.file("x.yaml"), "--addr", "127.0.0.1:0")
+	must(b, err)
+	b.url, b.halt = at[1], func() { end() }
+	b.Cleanup(b.halt)
 }
 
 // file is the path of a spec or a script.

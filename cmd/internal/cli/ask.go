@@ -17,6 +17,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pawl-run/pawl/cmd/internal/screen"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/internal/wire"
 )
@@ -93,8 +94,7 @@ func ask(ctx context.Context, a *app, o *asking, args []string) (int, error) {
 	}
 	w := &work{agent: agent, conclude: a.conclude, drop: func() {}}
 	if a.outTerminal() != nil && !a.json && with.Output == "" {
-		a.answers = &answerView{a: a, open: a.page}
-		w.conclude = a.answers.conclude
+		a.answers = &screen.Answer{To: a.out}
 	}
 	return a.with(ctx, func(j store) (int, error) {
 		return driveNew(ctx, a, j, &o.driving, w, input, &engine.StartOptions{Labels: set.labels, Thread: o.thread, Files: files, Watch: a.answers != nil})
@@ -110,7 +110,7 @@ func notSpec(name string) error {
 	case ".yaml", ".yml", ".json":
 		return nil
 	}
-	return misuse("%q is not a spec, which is a file such as agent.yaml; pawl ask %[1]q asks it", oneLine(name))
+	return misuse("%q is not a spec, which is a file such as agent.yaml; pawl ask %[1]q asks it", screen.OneLine(name))
 }
 
 // mostContext bounds the context of a question: standard input and files together.
@@ -206,7 +206,7 @@ func block(name, text string) string {
 	for strings.Contains(text, fence) {
 		fence += "`"
 	}
-	return fmt.Sprintf("\n\n%s:\n\n%s\n%s\n%s\n", oneLine(name), fence, strings.TrimSuffix(text, "\n"), fence)
+	return fmt.Sprintf("\n\n%s:\n\n%s\n%s\n%s\n", screen.OneLine(name), fence, strings.TrimSuffix(text, "\n"), fence)
 }
 
 // readSchema reads the file of a JSON Schema and checks that it is JSON; what it says is
@@ -227,5 +227,5 @@ func readSchema(name string) (string, error) {
 // isTerminal reports whether a reader or writer is a terminal.
 func isTerminal(stream any) bool {
 	f, ok := stream.(*os.File)
-	return ok && columns(f) > 0
+	return ok && screen.Columns(f) > 0
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/approval"
+	"github.com/pawl-run/pawl/cmd/internal/screen"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/internal/jsonschema"
@@ -46,17 +47,23 @@ func infos(agent pawl.Agent) (tools []pawl.ToolInfo) {
 	return tools
 }
 
-const answers = "  y approves it, r approves equal calls of this run too, r N ARG… only N more, with any ARG, e edits the arguments, n REASON denies it, l leaves it for later"
+const answers = "  y approves it; always: r for this run, t for this thread, a for this agent, each with N ARG… only N more, with any ARG;\n" +
+	"  e edits the arguments, n REASON denies it, l leaves it for later"
+
+// scopes are the scopes of the answers that approve later calls, too.
+var scopes = map[string]string{
+	"r": approval.ForRun, "run": approval.ForRun, "t": approval.ForThread, "thread": approval.ForThread, "a": approval.ForAgent, "agent": approval.ForAgent,
+}
 
 // Approve implements engine.Approver. Without an answer others decide the call.
 func (s *asker) Approve(ctx context.Context, r engine.Request) (engine.Decision, error) {
 	var edited json.RawMessage
-	release := s.a.err.hold()
+	release := s.a.err.Hold()
 	defer release()
 	s.drain()
 	s.show(r, r.Args)
 	for {
-		s.a.err.tell(answers + "\n")
+		s.a.err.Tell(answers + "\n")
 		line, err := s.next(ctx)
 		if err != nil {
 			return engine.Decision{}, err
@@ -66,16 +73,24 @@ func (s *asker) Approve(ctx context.Context, r engine.Request) (engine.Decision,
 		switch strings.ToLower(word) {
 		case "y", "yes", "once":
 			return engine.Decision{Approve: true, Args: edited, By: s.by}, nil
-		case "r", "run":
-			d, err := forRun(rest, s.tools[r.Tool])
+		case "r", "run", "t", "thread", "a", "agent":
+			d, err := always(strings.ToLower(word), rest, &r, s.tools[r.Tool])
 			switch d.By = s.by; {
 			case edited != nil:
 				s.sayf("  edited arguments apply to this call only; y approves it")
+				continue
 			case err != nil:
 				s.sayf("  not taken: %v", err)
-			default:
-				return d, nil
+				continue
 			}
+			s.sayf("  always: %s", display.Escape(covered(&r, d.Reach)))
+			if d.Scope != approval.ForRun {
+				s.sayf("  y gives this permission, which pawl approvals lists; anything else does not")
+				if line, err = s.next(ctx); err != nil || strings.TrimSpace(line) != "y" {
+					continue
+				}
+			}
+			return d, nil
 		case "e", "edit":
 			args, err := s.edit(ctx, r, edited, rest)
 			if ctx.Err() != nil {
@@ -104,14 +119,18 @@ func (s *asker) Approve(ctx context.Context, r engine.Request) (engine.Decision,
 	}
 }
 
-// forRun reads an approval for later calls of a tool: "", or a number and the
+// always reads an approval for later calls: the scope, then nothing, or a number and the
 // arguments that may differ.
-func forRun(rest string, t pawl.ToolInfo) (engine.Decision, error) {
-	d := engine.Decision{Approve: true, ForRun: true}
-	if rest == "" {
-		return d, nil
+func always(word, rest string, r *engine.Request, t pawl.ToolInfo) (engine.Decision, error) {
+	d := engine.Decision{Approve: true, Reach: approval.Reach{Scope: scopes[word]}}
+	d.Until = d.End(time.Now()).UTC().Truncate(time.Second)
+	if d.Scope == approval.ForThread && r.Thread == "" {
+		return d, errors.New("the run is in no thread")
 	}
 	words := strings.Fields(rest)
+	if len(words) == 0 {
+		return d, nil
+	}
 	times, err := strconv.Atoi(words[0])
 	if err != nil || times < 1 {
 		return d, fmt.Errorf("%q is not a number of calls", words[0])
@@ -119,6 +138,12 @@ func forRun(rest string, t pawl.ToolInfo) (engine.Decision, error) {
 	d.Times, d.Free = times, words[1:]
 	err = d.Check(t)
 	return d, err
+}
+
+// covered says which later calls an approval covers.
+func covered(r *engine.Request, reach approval.Reach) string {
+	p := approval.Permission{Reach: reach, Run: r.Run, Thread: r.Thread, Agent: r.Agent, Labels: r.Labels, Tool: r.Tool, Args: wire.Without(redact.JSON(r.Args), reach.Free)}
+	return p.String()
 }
 
 // edit lets the person edit a call's arguments: as JSON typed after the answer, or on the next
@@ -160,7 +185,7 @@ func (s *asker) next(ctx context.Context) (string, error) {
 
 // sayf prints one line to the person who is asked.
 func (s *asker) sayf(format string, args ...any) {
-	s.a.err.tell(oneLine(fmt.Sprintf(format, args...)) + "\n")
+	s.a.err.Tell(screen.OneLine(fmt.Sprintf(format, args...)) + "\n")
 }
 
 // drain drops what was typed before the question was shown.
@@ -173,7 +198,7 @@ func (s *asker) drain() {
 // show prints everything the decision depends on.
 func (s *asker) show(r engine.Request, args json.RawMessage) {
 	var b strings.Builder
-	fmt.Fprintf(&b, "approve %s? %s\n", oneLine(r.Call), oneLine(r.Tool))
+	fmt.Fprintf(&b, "approve %s? %s\n", screen.OneLine(r.Call), screen.OneLine(r.Tool))
 	shown := redact.JSON(args)
 	text := legible(shown, "  ")
 	if plan, ok := planOf(r.Tool, shown); ok {
@@ -183,7 +208,7 @@ func (s *asker) show(r engine.Request, args json.RawMessage) {
 		b.WriteString("    " + strings.TrimSuffix(line, "\n") + "\n")
 	}
 	row := func(what, text string) {
-		if text = oneLine(text); text != "" {
+		if text = screen.OneLine(text); text != "" {
 			fmt.Fprintf(&b, "  %s: %s\n", what, text)
 		}
 	}
@@ -199,7 +224,7 @@ func (s *asker) show(r engine.Request, args json.RawMessage) {
 	if !r.Expires.IsZero() {
 		row("expires", fmt.Sprintf("%s (in %s)", r.Expires.Local().Format(time.DateTime), display.Duration(time.Until(r.Expires).Round(time.Second))))
 	}
-	s.a.err.tell(b.String())
+	s.a.err.Tell(b.String())
 }
 
 // planOf returns the plan that a call presents.

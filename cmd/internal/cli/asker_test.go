@@ -41,7 +41,7 @@ replies:
 func typing(t *testing.T, ctx context.Context, stdin io.Reader, environ []string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	environ = append(environ, "XDG_STATE_HOME="+filepath.Join(t.TempDir(), "never"), "PAWL_DATABASE=sqlite:runs.db", "PATH="+os.Getenv("PATH"))
+	environ = append([]string{"XDG_STATE_HOME=" + filepath.Join(t.TempDir(), "never"), "PAWL_DATABASE=sqlite:runs.db", "PATH=" + os.Getenv("PATH")}, environ...)
 	code = cli.Main(ctx, args, stdin, &out, &errs, environ)
 	return code, out.String(), errs.String()
 }

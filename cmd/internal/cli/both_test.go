@@ -2,12 +2,18 @@ package cli_test
 
 import (
 	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
 	"regexp"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/pawl-run/pawl/cmd/internal/cli"
 )
 
 // Commands do at a server what they do on a database: each of these scripts is
@@ -41,6 +47,25 @@ func TestScriptsOnBoth(t *testing.T) {
 const token = "a-token-for-tests-0123"
 
 var serving = regexp.MustCompile(`(?m)^serving at (\S+)$`)
+
+// begin starts a command in this process, which is to say something that a pattern matches. end has
+// it end.
+func begin(environ []string, pattern *regexp.Regexp, args ...string) (found []string, end func() (code int, stderr string), err error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	told, done := &said{}, make(chan int, 1)
+	go func() { done <- cli.Main(ctx, args, strings.NewReader(""), io.Discard, told, environ) }()
+	end = sync.OnceValues(func() (int, string) {
+		cancel()
+		code := <-done
+		http.DefaultClient.CloseIdleConnections()
+		return code, told.String()
+	})
+	if !soon(func() bool { found = pattern.FindStringSubmatch(told.String()); return found != nil }) {
+		end()
+		return nil, nil, fmt.Errorf("pawl %q does not say that it serves: %s", args, told)
+	}
+	return found, end, nil
+}
 
 // said is what a process says while it runs.
 type said struct {

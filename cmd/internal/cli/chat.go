@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 	"time"
@@ -12,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/cmd/internal/markdown"
 	"github.com/pawl-run/pawl/cmd/internal/prompt"
+	"github.com/pawl-run/pawl/cmd/internal/screen"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/spec"
@@ -66,7 +65,7 @@ func chat(ctx context.Context, a *app, d *driving, args []string, last bool) (in
 		return 0, err
 	}
 	a.quiet = false
-	revive(in)
+	screen.Revive(in)
 	open := a.with
 	if last {
 		open = a.withRuns
@@ -88,7 +87,7 @@ func chat(ctx context.Context, a *app, d *driving, args []string, last bool) (in
 
 // terminal is the terminal that a command with one writes to.
 func (con *console) terminal() *os.File {
-	f, _ := con.err.under().(*os.File)
+	f, _ := con.err.Under().(*os.File)
 	return f
 }
 
@@ -115,10 +114,10 @@ type talk struct {
 	built   string // what agent was made for
 	settings
 
-	view    *answerView // of the run that is driven; guarded by a.mu
-	result  pawl.Result // of the last answer of this process
-	before  float64     // dollars of exchanges that were undone
-	running string      // the run that answers; guarded by a.mu
+	view    *screen.Answer // of the run that is driven; guarded by a.mu
+	result  pawl.Result    // of the last answer of this process
+	before  float64        // dollars of exchanges that were undone
+	running string         // the run that answers; guarded by a.mu
 }
 
 // find finds the last conversation, and returns a run of it that has its agent.
@@ -229,8 +228,8 @@ func (t *talk) build(ctx context.Context) error {
 
 // newView makes the view of the next run: what the model says, as it says it, and a line for
 // each call that has ended.
-func (t *talk) newView() view {
-	v := &answerView{a: t.a, view: t.a.liveView(t.progress), open: t.page, whole: true}
+func (t *talk) newView() screen.View {
+	v := &screen.Answer{View: t.a.liveView(t.progress), To: t.a.err, Whole: true}
 	t.a.mu.Lock()
 	defer t.a.mu.Unlock()
 	t.view = v
@@ -251,31 +250,18 @@ func (t *talk) progress(e pawl.Entry) {
 	}
 }
 
-// page is where an answer is shown.
-func (t *talk) page() io.WriteCloser {
-	return markdown.NewWriter(painter{t.a.err}, min(columns(t.a.terminal()), mostColumns), t.a.coloured())
-}
-
 // coloured reports whether a terminal gets colours.
 func (env *environment) coloured() bool {
 	return env.getenv("NO_COLOR") == "" && env.getenv("TERM") != "dumb"
-}
-
-// painter writes what may hold colours.
-type painter struct{ to *lockedWriter }
-
-func (p painter) Write(b []byte) (int, error) {
-	p.to.paint(string(b))
-	return len(b), nil
 }
 
 // shade prints one line that is less important than others.
 func (a *app) shade(format string, args ...any) {
 	line := strings.TrimRight(fmt.Sprintf(format, args...), "\n")
 	lead := line[:len(line)-len(strings.TrimLeft(line, " "))]
-	line = lead + oneLine(line)
+	line = lead + screen.OneLine(line)
 	if a.coloured() {
-		line = dim + line + normal
+		line = screen.Dim(line)
 	}
-	a.err.paint(line + "\n")
+	a.err.Paint(line + "\n")
 }

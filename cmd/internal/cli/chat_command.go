@@ -68,9 +68,9 @@ func (t *talk) command(ctx context.Context, words []string) (leave bool, err err
 		return false, t.change(ctx, words[1:])
 	case "/help":
 		for _, c := range chatCommands {
-			t.a.err.paint(fmt.Sprintf("  %-14s %s\n", c[0], c[1]))
+			t.a.err.Paint(fmt.Sprintf("  %-14s %s\n", c[0], c[1]))
 		}
-		t.a.err.paint("  Ctrl-C stops the answer; Ctrl-D ends the chat; a backslash at the end of a line continues the message on the next\n")
+		t.a.err.Paint("  Ctrl-C stops the answer; Ctrl-D ends the chat; a backslash at the end of a line continues the message on the next\n")
 		return false, nil
 	case "/quit":
 		return true, nil

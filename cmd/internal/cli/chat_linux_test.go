@@ -113,7 +113,7 @@ func TestChat(t *testing.T) {
 	c.sees("only tools that read run until a person has approved a plan")
 	c.sees("    1. write\r\n    2. stop\r\n")
 	c.types("? ", "y\r")
-	c.sees("It is written.")
+	c.sees("It is \uFFFD[31mwritten\uFFFD.")
 	if n := effects(t, filepath.Join(dir, "wrote.txt")); n != 1 {
 		t.Errorf("it wrote %d times", n)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/cmd/internal/prompt"
+	"github.com/pawl-run/pawl/cmd/internal/screen"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/runs"
 )
@@ -18,9 +19,7 @@ import (
 func (t *talk) loop(ctx context.Context) (int, error) {
 	a := t.a
 	a.lines = t
-	a.err.mu.Lock()
-	a.err.prompt = t.editor
-	a.err.mu.Unlock()
+	a.err.Prompt(t.editor)
 	a.sayf("%s: %s; at most %s a message; /help lists the commands", t.agent.Name, place(t.agent.Model), limitsText(t.most))
 	if t.last != "" {
 		if err := t.recall(ctx); err != nil {
@@ -92,7 +91,7 @@ func (t *talk) message(ctx context.Context) (string, error) {
 
 // next implements typedLines for the questions of a run. Ctrl-C stops the answer.
 func (t *talk) next(ctx context.Context) (string, error) {
-	t.a.err.setStatus("")
+	t.a.err.SetStatus("")
 	line, err := t.editor.Line(ctx, "? ", false)
 	if errors.Is(err, prompt.ErrInterrupted) {
 		t.cancel()
@@ -105,7 +104,7 @@ func (t *talk) next(ctx context.Context) (string, error) {
 func (t *talk) drain(in io.Reader) {
 	t.editor.Drop()
 	if f, ok := in.(*os.File); ok {
-		flushInput(f)
+		screen.FlushInput(f)
 	}
 }
 
@@ -118,7 +117,7 @@ func (t *talk) cancel() bool {
 	if run == "" || j == nil {
 		return false
 	}
-	view.silence()
+	view.Silence()
 	t.a.sayf("stopping the answer (Ctrl-C again leaves)")
 	go func() {
 		ctx, done := context.WithTimeout(context.Background(), time.Minute)
@@ -188,7 +187,7 @@ func (t *talk) settle(ctx context.Context) (ended bool, err error) {
 func (t *talk) drive(ctx context.Context, agent pawl.Agent, limits pawl.Limits, after uint64, begin begin) error {
 	show := func() {}
 	if in, ok := t.a.in.(*os.File); ok {
-		show = hideKeys(in) // what is typed meanwhile is shown at the next prompt
+		show = screen.HideKeys(in) // what is typed meanwhile is shown at the next prompt
 	}
 	t.a.mu.Lock()
 	t.a.stop, t.a.showKeys = t.cancel, show
@@ -235,7 +234,7 @@ func (t *talk) recall(ctx context.Context) error {
 	t.a.sayf("continuing %s", t.thread)
 	t.a.shade("you: %s", gist(s.Input()))
 	if s.Status().Ended() {
-		page := t.page()
+		page := screen.NewPage(t.a.err)
 		_, err := io.WriteString(page, s.Answer())
 		return errors.Join(err, page.Close())
 	}

@@ -15,6 +15,7 @@ import (
 	"syscall"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/cmd/internal/screen"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/server/client"
 	"github.com/pawl-run/pawl/spec"
@@ -27,8 +28,9 @@ type app struct {
 
 	reports *reports       // telemetry of the runs
 	far     *client.Client // the server of --server; nil: a database has the runs
-	answers *answerView    // shows what the model says; nil: the answer is printed at the end
+	answers *screen.Answer // shows what the model says; nil: the answer is printed at the end
 
+	sources   sources
 	described sync.Once // see endpoints
 	own       map[string]spec.Endpoint
 
@@ -49,7 +51,7 @@ type app struct {
 type console struct {
 	in    io.Reader
 	out   io.Writer
-	err   *lockedWriter
+	err   *screen.Writer
 	json  bool
 	quiet bool
 	shown bool // questions show the calls that need approval, so progress does not
@@ -67,6 +69,28 @@ type environment struct {
 	dial     Dial            // connects to what --on names; nil: another program does
 	args     []string        // of this invocation
 	learned  *engine.Learned // tokens of MCP servers
+}
+
+// sources are what agents were made from, read. The runs of a server share a few.
+type sources struct {
+	mu    sync.Mutex
+	known map[string]*spec.Spec
+}
+
+// mostSources is how many sources are kept. When there are more, all are read again.
+const mostSources = 100
+
+// read is [spec.ReadSource]. Nobody changes what it returns.
+func (s *sources) read(source string) *spec.Spec {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.known[source] == nil {
+		if s.known == nil || len(s.known) >= mostSources {
+			s.known = map[string]*spec.Spec{}
+		}
+		s.known[source] = spec.ReadSource(source)
+	}
+	return s.known[source]
 }
 
 // Main runs one invocation and returns its exit code. The end of ctx, SIGINT and
@@ -90,7 +114,7 @@ func MainOf(ctx context.Context, program *spec.Registry, dial Dial, args []strin
 	defer signal.Stop(pipes)
 
 	a := &app{
-		console:     console{in: stdin, out: resultWriter{shown(stdout)}, err: newLockedWriter(stderr)},
+		console:     console{in: stdin, out: resultWriter{screen.Shown(stdout)}, err: screen.NewWriter(stderr)},
 		environment: environment{environ: environ, program: program, dial: dial, args: args, learned: &engine.Learned{}}, reports: &reports{},
 	}
 	code := make(chan int, 1)
@@ -140,11 +164,11 @@ func (a *app) leave() {
 	if show != nil {
 		show()
 	}
-	a.err.setStatus("")
+	a.err.SetStatus("")
 	if run != "" {
 		a.sayf("left run %s as it is; go on with: %s", run, a.typed("pawl", "resume", run))
 	}
-	a.err.disable() // later errors are consequences of this
+	a.err.Disable() // later errors are consequences of this
 	if c, ok := j.(io.Closer); ok {
 		_ = c.Close()
 	}
@@ -153,5 +177,5 @@ func (a *app) leave() {
 
 // sayf prints one line for the person at the terminal.
 func (con *console) sayf(format string, args ...any) {
-	fmt.Fprintln(con.err, oneLine(fmt.Sprintf(format, args...)))
+	fmt.Fprintln(con.err, screen.OneLine(fmt.Sprintf(format, args...)))
 }

@@ -1,7 +1,6 @@
 package cli_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"io"
@@ -10,16 +9,12 @@ import (
 	"testing"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/cmd/internal/cli"
 )
 
 // invoke runs a command in this process, as a function.
 func invoke(t *testing.T, ctx context.Context, stdin io.Reader, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
-	var out, errs bytes.Buffer
-	environ := []string{"XDG_STATE_HOME=" + filepath.Join(t.TempDir(), "never"), "PAWL_DATABASE=sqlite:runs.db"}
-	code = cli.Main(ctx, args, stdin, &out, &errs, environ)
-	return code, out.String(), errs.String()
+	return typing(t, ctx, stdin, nil, args...)
 }
 
 // files has the test run in a directory with these files.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"io"
 	"io/fs"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/journal/postgres"
+	"github.com/pawl-run/pawl/journal/seal"
 	"github.com/pawl-run/pawl/journal/sqlite"
 )
 
@@ -49,16 +51,44 @@ func (a *app) openStore(ctx context.Context) (store, error) {
 	if info, err := os.Stat(url); err == nil && info.IsDir() {
 		return nil, misuse("the database %s is a directory; name a file in it, as in --database sqlite:PATH", url)
 	}
-	if onServer(url) {
-		return opened(postgres.Open(ctx, url, nil))
-	}
-	j, err := opened(sqlite.Open(ctx, url, nil))
+	codec, err := a.codec()
 	if err != nil {
-		if reading, failed := opened(sqlite.Open(ctx, url, &sqlite.Options{ReadOnly: true})); failed == nil {
+		return nil, err
+	}
+	if onServer(url) {
+		return opened(postgres.Open(ctx, url, &postgres.Options{Codec: codec}))
+	}
+	j, err := opened(sqlite.Open(ctx, url, &sqlite.Options{Codec: codec}))
+	if err != nil {
+		if reading, failed := opened(sqlite.Open(ctx, url, &sqlite.Options{ReadOnly: true, Codec: codec})); failed == nil {
 			return reading, nil
 		}
 	}
 	return j, err
+}
+
+// codec seals the database with the keys of PAWL_KEYS, as ID=BASE64 with commas in between; nil:
+// there are none.
+func (env *environment) codec() (seal.Codec, error) {
+	text := env.getenv("PAWL_KEYS")
+	if text == "" {
+		return nil, nil
+	}
+	var all []seal.Key
+	for one := range strings.SplitSeq(text, ",") {
+		id, secret, _ := strings.Cut(strings.TrimSpace(one), "=")
+		key, err := base64.StdEncoding.DecodeString(secret)
+		if err != nil {
+			return nil, misuse("PAWL_KEYS: the key %q is not in base64; write ID=KEY, with 32 bytes as openssl rand -base64 32 prints them", id)
+		}
+		env.learned.Add("PAWL_KEYS", secret)
+		all = append(all, seal.Key{ID: id, Secret: key})
+	}
+	keys, err := seal.NewKeys(all...)
+	if err != nil {
+		return nil, misuse("PAWL_KEYS: %w", err)
+	}
+	return keys, nil
 }
 
 // opened turns a nil pointer into a nil interface.

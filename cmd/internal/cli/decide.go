@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/approval"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/runs"
 )
@@ -29,26 +30,35 @@ func (r *ruling) flags(c *cobra.Command, does string) *cobra.Command {
 
 func approveCommand(a *app) *cobra.Command {
 	r := &ruling{}
-	scope := "call"
+	until := ""
 	var o engine.ApproveOptions
-	c := a.command("approve RUN [CALL…] [flags]", "Approve calls that wait for approval", cobra.MinimumNArgs(1), func(ctx context.Context, args []string) (int, error) {
+	var c *cobra.Command
+	c = a.command("approve RUN [CALL…] [flags]", "Approve calls that wait for approval", cobra.MinimumNArgs(1), func(ctx context.Context, args []string) (int, error) {
 		if r.args != "" {
 			if o.Args = json.RawMessage(r.args); !json.Valid(o.Args) {
 				return 0, misuse("--args: %q is not JSON", r.args)
 			}
 		}
-		if scope != "call" && scope != "run" {
-			return 0, misuse("--scope is %q; write call, or run for all calls of the run with equal arguments", scope)
+		if until != "" {
+			lasts, err := parseAge(until)
+			if err != nil || lasts <= 0 {
+				return 0, misuse("--until: %q is not a time such as 8h or 7d", until)
+			}
+			o.Until = time.Now().Add(lasts).UTC().Truncate(time.Second)
 		}
-		if scope == "call" && (o.Free != nil || o.Times != 0) {
-			return 0, misuse("--free and --times are about later calls of the run; add --scope run")
+		if c.Flags().Changed("times") && o.Times < 1 {
+			return 0, misuse("--times: %d is no number of calls; write at least 1, or leave it out for any number", o.Times)
 		}
-		o.ForRun, o.Token = scope == "run", r.token
+		if !o.Stands() && (o.Free != nil || o.Times != 0 || until != "") {
+			return 0, misuse("--free, --times and --until are about later calls; add --scope run, thread or agent")
+		}
+		o.Token = r.token
 		return decide(ctx, a, args, r, runs.Approval(r.sender(), &o))
 	})
-	c.Flags().StringVar(&scope, "scope", "call", "how far the approval reaches: call, or run for later calls of the run with equal arguments")
-	c.Flags().IntVar(&o.Times, "times", 0, "with --scope run: how many later calls are approved (default any number)")
-	c.Flags().StringSliceVar(&o.Free, "free", nil, "with --scope run and --times: arguments that may differ in the later calls, but none that say where a call goes")
+	c.Flags().StringVar(&o.Scope, "scope", approval.OneCall, "how far the approval reaches: call, or run, thread or agent for later calls with equal arguments")
+	c.Flags().IntVar(&o.Times, "times", 0, "with another scope than call: how many later calls are approved (default any number)")
+	c.Flags().StringSliceVar(&o.Free, "free", nil, "with --times: arguments that may differ in the later calls, but none that say where a call goes")
+	c.Flags().StringVar(&until, "until", "", "with another scope than call: how long the permission lasts, as 8h or 7d (default 30d)")
 	c.Flags().StringVar(&r.args, "args", "", "run the call with these arguments instead, as JSON")
 	return r.flags(c, "approve")
 }
@@ -151,7 +161,7 @@ func answerCommand(a *app) *cobra.Command {
 			return to.Signal(ctx, id, answer)
 		})
 	})
-	c.Flags().StringVar(&call, "id", "", "the call to answer, if the run asks several questions")
+	c.Flags().StringVar(&call, "id", "", "the call to answer, or the signal that one waits for, if the run asks several questions")
 	return p.flags(c)
 }
 

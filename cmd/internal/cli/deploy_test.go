@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/goccy/go-yaml"
+
+	"github.com/pawl-run/pawl/cmd/internal/screen"
 )
 
 // The commands in the files of deploy have flags that there are.
@@ -16,7 +18,7 @@ func TestDeployFlags(t *testing.T) {
 	check := func(file string, args []string) {
 		t.Helper()
 		n++
-		a := &app{console: console{in: strings.NewReader(""), out: new(bytes.Buffer), err: &lockedWriter{w: new(bytes.Buffer)}}}
+		a := &app{console: console{in: strings.NewReader(""), out: new(bytes.Buffer), err: screen.NewWriter(new(bytes.Buffer))}}
 		c, rest, err := a.root().Find(args)
 		if err == nil {
 			err = c.ParseFlags(rest)
@@ -42,6 +44,7 @@ func TestDeployFlags(t *testing.T) {
 	for _, file := range []string{"compose.yaml", "kubernetes/server.yaml", "kubernetes/worker.yaml"} {
 		text, err := os.ReadFile("../../../deploy/" + file)
 		must(t, err)
+		text = bytes.ReplaceAll(text, []byte("$(PAWL_KEEP)"), []byte("90d")) // as the kustomization does
 		for document := range bytes.SplitSeq(text, []byte("\n---\n")) {
 			var v any
 			if err := yaml.Unmarshal(document, &v); err != nil {

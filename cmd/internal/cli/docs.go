@@ -3,13 +3,13 @@ package cli
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/pawl-run/pawl/cmd/internal/screen"
 	"github.com/pawl-run/pawl/docs"
 )
 
@@ -70,9 +70,8 @@ func printPage(a *app, name string) error {
 		if err != nil {
 			return err
 		}
-		return misuse("there is no page %s%s; pawl docs lists the pages", oneLine(name), meant(name, names))
+		return misuse("there is no page %s%s; pawl docs lists the pages", screen.OneLine(name), meant(name, names))
 	}
-	page := a.page()
-	_, err = page.Write(text)
-	return errors.Join(err, page.Close())
+	_, err = a.out.Write(text)
+	return err
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/cmd/internal/screen"
 	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/internal/redact"
 	"github.com/pawl-run/pawl/server/client"
@@ -47,7 +48,7 @@ type doctor struct {
 }
 
 func (d *doctor) find(check string, g grade, remedy, format string, args ...any) {
-	clean := func(text string) string { return redact.Text(oneLine(display.Clean(text))) }
+	clean := func(text string) string { return redact.Text(screen.OneLine(display.Clean(text))) }
 	d.findings = append(d.findings, finding{check, g, clean(fmt.Sprintf(format, args...)), clean(remedy)})
 }
 

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/cmd/internal/screen"
 	"github.com/pawl-run/pawl/journal/memory"
 	"github.com/pawl-run/pawl/journal/postgres"
 	"github.com/pawl-run/pawl/journal/sqlite"
@@ -21,7 +22,7 @@ import (
 
 // examined is what a doctor says with an environment, as lines of grade, check and detail.
 func examined(environ []string, do func(*doctor)) string {
-	a := &app{console: console{out: new(bytes.Buffer), err: &lockedWriter{w: new(bytes.Buffer)}}, environment: environment{environ: environ}}
+	a := &app{console: console{out: new(bytes.Buffer), err: screen.NewWriter(new(bytes.Buffer))}, environment: environment{environ: environ}}
 	d := &doctor{app: a}
 	do(d)
 	var b strings.Builder

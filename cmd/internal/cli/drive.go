@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/cmd/internal/screen"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/explain"
 	"github.com/pawl-run/pawl/fix/mechanic"
@@ -34,7 +35,7 @@ func (con *console) openEvents(name string) (*sink, error) {
 	case "":
 		return nil, nil
 	case "-":
-		return &sink{WriteCloser: unclosed{con.err}, sayf: con.sayf}, nil
+		return &sink{WriteCloser: screen.NewPage(con.err), sayf: con.sayf}, nil
 	}
 	f, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -48,7 +49,11 @@ func (s *sink) add(e pawl.Entry) {
 	if s == nil || s.broken {
 		return
 	}
-	if err := printEntry(s, e); err != nil {
+	line, err := e.AppendJSON(nil)
+	if err == nil {
+		err = printRow(s, line)
+	}
+	if err != nil {
 		s.sayf("pawl: --events: %v; the run continues without it", err)
 		s.broken = true
 	}
@@ -76,7 +81,7 @@ type trip struct {
 	// announce says which model is called, and the limits.
 	announce func(ctx context.Context, run string)
 	// view makes the view of the run.
-	view func() view
+	view func() screen.View
 	// after is the last entry that is history, which is neither shown nor streamed.
 	after uint64
 	// source is the agent's source, for its webhooks; empty: others deliver them.
@@ -114,11 +119,6 @@ func (a *app) drive(ctx context.Context, d *driving, t trip) (pawl.Result, error
 // watchRun begins or resumes a run, and watches it until it ends or waits. found: the run existed
 // before.
 func (a *app) watchRun(ctx context.Context, t trip, events *sink) (result pawl.Result, found bool, err error) {
-	view := t.view()
-	if a.answers != nil {
-		a.answers.view = view
-		view = a.answers
-	}
 	h, err := t.begin(ctx)
 	if err != nil {
 		return pawl.Result{}, false, err
@@ -146,9 +146,13 @@ func (a *app) watchRun(ctx context.Context, t trip, events *sink) (result pawl.R
 	})
 	watching := context.WithoutCancel(ctx)
 	if !a.quiet || events != nil || a.answers != nil {
-		view.begin()
+		view := t.view()
+		if a.answers != nil {
+			a.answers.View = view
+			view = a.answers
+		}
 		a.watch(watching, h, t.after, events, view)
-		view.end()
+		view.End()
 	}
 	result, err = h.Wait(watching)
 	a.drives("")
@@ -166,7 +170,7 @@ func (a *app) drives(run string) {
 }
 
 // watch shows a run's entries, and streams them, until it has no owner.
-func (con *console) watch(ctx context.Context, h ride, after uint64, events *sink, view view) {
+func (con *console) watch(ctx context.Context, h ride, after uint64, events *sink, view screen.View) {
 	for e, err := range h.Entries(ctx) {
 		if err != nil {
 			con.sayf("pawl: watching the run failed: %v", err)
@@ -176,7 +180,7 @@ func (con *console) watch(ctx context.Context, h ride, after uint64, events *sin
 		if e.Run != h.ID() { // a later leg, all of which is new
 			seen = 0
 		}
-		view.add(e, e.Seq <= seen)
+		view.Add(e, e.Seq <= seen)
 		if e.Seq > seen { // pieces of replies have no seq
 			events.add(e)
 		}
@@ -284,8 +288,16 @@ func describes(m pawl.Model) pawl.ModelInfo {
 	return pawl.ModelInfo{Name: "func"}
 }
 
-// conclude prints the result of a run and returns its exit code.
+// conclude prints the result of a run, unless it was shown already, and returns its exit code.
 func (a *app) conclude(ctx context.Context, r pawl.Result) (int, error) {
+	if a.answers != nil { // a person reads the answer first
+		var err error
+		if !a.answers.Shown(r.Answer) {
+			err = printResult(ctx, a, r)
+		}
+		ending(ctx, a, &r)
+		return exitCode(r.Status), err
+	}
 	ending(ctx, a, &r)
 	return exitCode(r.Status), printResult(ctx, a, r)
 }
@@ -361,8 +373,7 @@ func endingSince(ctx context.Context, a *app, r *pawl.Result, why string) {
 
 // figures is what a run used, in one line.
 func figures(r pawl.Result) string {
-	report := explain.Report{Result: explain.Result{Result: r}}
-	return report.Used()
+	return (&explain.Report{Result: explain.Result{Result: r}}).Used()
 }
 
 // cite lists the sources that an answer cites, each once, on stderr: stdout has the answer alone.
@@ -399,4 +410,16 @@ func pendingText(p pawl.Pending) string {
 		text += " (expired " + when(*p.ExpiresAt) + ")"
 	}
 	return text
+}
+
+// liveView makes the view for the terminal that there is, if any; print prints an entry.
+func (a *app) liveView(print func(pawl.Entry)) screen.View {
+	f := a.terminal()
+	switch {
+	case a.quiet:
+		return screen.Lines(func(pawl.Entry) {})
+	case f == nil || a.getenv("TERM") == "dumb" || screen.Columns(f) == 0:
+		return screen.Lines(print)
+	}
+	return screen.NewLive(a.err, f, a.coloured(), print)
 }

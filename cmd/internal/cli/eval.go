@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -186,10 +187,18 @@ func (e *evaluation) prepare(ctx context.Context, wrong error) error {
 		}
 	}
 	for _, c := range e.file.Cases {
+		if u := e.file.User; u != nil && u.Model != "" {
+			model := e.modelPath(u.Model)
+			make(userKey(u, c), "user", model, func(r *spec.Registry) (*spec.Spec, error) {
+				return callSpec(r, "user", userPrompt+u.Of(c), map[string]any{"message": map[string]any{"type": "string"}, "done": map[string]any{"type": "boolean"}}, model, u.Cost)
+			})
+		}
 		for _, s := range c.Scorers {
 			if s.Kind == eval.Judge {
 				model := e.modelPath(s.Judge.Model)
-				make(judgeKey(s.Judge), "judge", model, func(r *spec.Registry) (*spec.Spec, error) { return judgeSpec(r, s.Judge, model) })
+				make(judgeKey(s.Judge), "judge", model, func(r *spec.Registry) (*spec.Spec, error) {
+					return callSpec(r, "judge", judgePrompt+s.Judge.Rubric, map[string]any{"score": map[string]any{"type": "number"}, "reason": map[string]any{"type": "string"}}, model, s.Judge.Cost)
+				})
 			}
 		}
 	}
@@ -259,25 +268,22 @@ reason in one sentence.
 
 The rubric: `
 
-// judgeSpec is the agent that judges by a rubric: a single call with a typed answer.
-func judgeSpec(registry *spec.Registry, r eval.Rubric, model string) (*spec.Spec, error) {
-	document := map[string]any{
-		"name": "eval-judge", "loop": "single", "prompt": judgePrompt + r.Rubric,
-		"output": map[string]any{
-			"type": "object", "required": []string{"score", "reason"}, "additionalProperties": false,
-			"properties": map[string]any{"score": map[string]any{"type": "number"}, "reason": map[string]any{"type": "string"}},
-		},
-	}
-	raw, err := json.Marshal(document)
+// callSpec is an agent that makes a single call with a typed answer, of which all properties are
+// required.
+func callSpec(registry *spec.Registry, what, prompt string, properties map[string]any, model string, cost float64) (*spec.Spec, error) {
+	raw, err := json.Marshal(map[string]any{
+		"name": "eval-" + what, "loop": "single", "prompt": prompt,
+		"output": map[string]any{"type": "object", "required": slices.Sorted(maps.Keys(properties)), "additionalProperties": false, "properties": properties},
+	})
 	if err != nil {
 		return nil, err
 	}
 	s, err := spec.Parse(inlineSpec, raw, &spec.Options{Registry: registry, Model: model})
 	if err != nil {
-		return nil, fmt.Errorf("judge: %w", err)
+		return nil, fmt.Errorf("%s: %w", what, err)
 	}
 	if agent, err := s.Agent(registry); err != nil || describes(agent.Model).Price == nil {
 		return s, err // a model without a price can have no limit of cost
 	}
-	return spec.Parse(inlineSpec, raw, &spec.Options{Registry: registry, Model: model, Limits: pawl.Limits{Cost: r.Cost}})
+	return spec.Parse(inlineSpec, raw, &spec.Options{Registry: registry, Model: model, Limits: pawl.Limits{Cost: cost}})
 }

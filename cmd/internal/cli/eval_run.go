@@ -12,6 +12,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/cmd/internal/eval"
+	"github.com/pawl-run/pawl/cmd/internal/screen"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/runs"
@@ -91,6 +92,12 @@ func (e *evaluation) tell(r *eval.Run) {
 func (e *evaluation) one(ctx context.Context, j store, one job) (*eval.Run, error) {
 	p := e.agents[one.of.Name+"\x00"+one.c.Script]
 	reserve := p.reserve
+	talk := &conversation{job: one, eval: e, j: j, user: e.file.User}
+	thread := ""
+	if u := talk.user; u != nil {
+		reserve += float64(u.Messages) * (p.reserve + e.agents[userKey(u, one.c)].reserve)
+		thread = talk.thread("")
+	}
 	for _, s := range one.c.Scorers {
 		if s.Kind == eval.Judge {
 			reserve += e.agents[judgeKey(s.Judge)].reserve
@@ -101,31 +108,33 @@ func (e *evaluation) one(ctx context.Context, j store, one job) (*eval.Run, erro
 	}
 	spent := 0.0
 	defer func() { e.purse.settle(reserve, spent) }()
-	r, found, err := e.drive(ctx, j, p, one, "", one.c.Input)
+	r, found, err := e.drive(ctx, j, p, one, "", one.c.Input, thread)
+	if err == nil && talk.user != nil {
+		r, err = talk.hold(ctx, p, r)
+	} else {
+		talk.all = []pawl.Result{r}
+	}
 	if err != nil || r.Status == pawl.StatusPaused {
 		return nil, err
 	}
 	run := &eval.Run{
 		Agent: one.of.Name, Case: one.c.ID, Repeat: one.repeat, Run: r.Run, Status: r.Status.String(),
-		Tokens: r.Usage.Input + r.Usage.Output, Elapsed: r.ElapsedMS, CostUSD: (*float64)(r.CostUSD), Scores: []eval.Score{},
+		Messages: len(talk.told), Scores: []eval.Score{},
+	}
+	for _, r := range talk.all {
+		run.Add(r)
 	}
 	for i, s := range one.c.Scorers {
 		if s.Kind != eval.Judge {
 			run.Scores = append(run.Scores, s.Of(one.c, r))
 			continue
 		}
-		judged, err := e.judge(ctx, j, one, i, r)
+		judged, err := e.judge(ctx, j, talk, i, r)
 		if err != nil || judged.Status == pawl.StatusPaused {
 			return nil, err
 		}
 		run.Scores = append(run.Scores, s.Judged(judged))
-		if judged.CostUSD != nil {
-			sum := float64(*judged.CostUSD)
-			if run.CostUSD != nil {
-				sum += *run.CostUSD
-			}
-			run.CostUSD = &sum
-		}
+		run.CostUSD = eval.Plus(run.CostUSD, (*float64)(judged.CostUSD))
 	}
 	if p.played != nil && one.repeat == 1 && !found {
 		if places := p.played.Unasked(); len(places) > 0 {
@@ -144,7 +153,8 @@ func (e *evaluation) broke(ctx context.Context) bool {
 }
 
 // judge asks a judge about a result.
-func (e *evaluation) judge(ctx context.Context, j store, one job, n int, r pawl.Result) (pawl.Result, error) {
+func (e *evaluation) judge(ctx context.Context, j store, talk *conversation, n int, r pawl.Result) (pawl.Result, error) {
+	one := talk.job
 	s := one.c.Scorers[n]
 	asked := map[string]any{"input": one.c.Input, "answer": r.Answer}
 	if r.Output != nil {
@@ -153,20 +163,23 @@ func (e *evaluation) judge(ctx context.Context, j store, one job, n int, r pawl.
 	if one.c.Expected != nil {
 		asked["expected"] = one.c.Expected
 	}
+	if talk.told != nil {
+		asked["conversation"] = talk.told
+	}
 	input, err := json.Marshal(asked)
 	if err != nil {
 		return pawl.Result{}, err
 	}
-	judged, _, err := e.drive(ctx, j, e.agents[judgeKey(s.Judge)], one, fmt.Sprintf("/judge-%d", n), string(input))
+	judged, _, err := e.drive(ctx, j, e.agents[judgeKey(s.Judge)], one, fmt.Sprintf("/judge-%d", n), string(input), "")
 	return judged, err
 }
 
 // drive runs an agent to its end, or finds the run of an earlier invocation.
-func (e *evaluation) drive(ctx context.Context, j store, p *prepared, one job, part, input string) (r pawl.Result, found bool, err error) {
+func (e *evaluation) drive(ctx context.Context, j store, p *prepared, one job, part, input, thread string) (r pawl.Result, found bool, err error) {
 	labels := runs.Labels(p.agent.Labels, e.labels, map[string]string{"eval": e.file.Name, "eval_id": e.id, "case": one.c.ID})
 	eng := e.app.engine(j, e.driving, p.agent)
 	h, err := eng.Start(ctx, p.agent, input, &engine.StartOptions{
-		Labels: labels, Key: fmt.Sprintf("eval/%s/%s/%s/%d%s", e.id, one.of.Name, one.c.ID, one.repeat, part),
+		Thread: thread, Labels: labels, Key: fmt.Sprintf("eval/%s/%s/%s/%d%s", e.id, one.of.Name, one.c.ID, one.repeat, part),
 	})
 	if changed, ok := errors.AsType[*engine.KeyError](err); ok {
 		return r, false, misuse("case %s: evaluation %s has run %s, and since then %s changed; leave out --id to begin another", one.c.ID, e.id, changed.Run, strings.Join(changed.Parts, ", "))
@@ -230,7 +243,7 @@ func (con *console) printEval(r *eval.Report) error {
 	fmt.Fprintln(w, "AGENT\tSCORER\tPASSED\tMEAN\tCOST\tP50\tP95\tTOKENS")
 	for _, a := range r.Agents {
 		for i, m := range a.Scorers {
-			fmt.Fprintf(w, "%s\t%s\t%d/%d\t%.2f", oneLine(a.Agent), m.Scorer, m.Passed, m.Of, m.Mean)
+			fmt.Fprintf(w, "%s\t%s\t%d/%d\t%.2f", screen.OneLine(a.Agent), m.Scorer, m.Passed, m.Of, m.Mean)
 			if i == 0 {
 				fmt.Fprintf(w, "\t%s\t%s\t%s\t%s", usd((*pawl.Decimal)(a.CostUSD)), lasting(a.P50), lasting(a.P95), display.Group(a.Tokens))
 			}
@@ -241,7 +254,7 @@ func (con *console) printEval(r *eval.Report) error {
 	for _, run := range r.Runs {
 		for _, s := range run.Scores {
 			if !s.Pass {
-				fmt.Fprintf(w, "%s%s\t%s\t%s\t%s\t%s\n", head, oneLine(run.Agent), oneLine(run.Case), s.Scorer, run.Run, gist(s.Detail))
+				fmt.Fprintf(w, "%s%s\t%s\t%s\t%s\t%s\n", head, screen.OneLine(run.Agent), screen.OneLine(run.Case), s.Scorer, run.Run, gist(s.Detail))
 				head = ""
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/cmd/internal/screen"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/internal/redact"
 	"github.com/pawl-run/pawl/runs"
@@ -25,17 +26,9 @@ func eventsCommand(a *app) *cobra.Command {
 	return looking(remotely(c))
 }
 
-// printEntry prints an entry without secrets and invisible characters.
-func printEntry(w io.Writer, e pawl.Entry) error {
-	line, err := e.AppendJSON(nil)
-	if err != nil {
-		return err
-	}
-	return printRow(w, line)
-}
-
+// printRow prints an entry without secrets and invisible characters.
 func printRow(w io.Writer, row []byte) error {
-	_, err := w.Write(append(legibleJSON(redact.JSON(row)), '\n'))
+	_, err := w.Write(append(screen.LegibleJSON(redact.JSON(row)), '\n'))
 	return err
 }
 
@@ -68,16 +61,6 @@ func printLog(ctx context.Context, a *app, j pawl.Journal, h pawl.Head, follow b
 		if h, err = runs.Head(ctx, j, h.Run); err != nil {
 			return err
 		}
-	}
-}
-
-// pause waits for d, unless ctx ends.
-func pause(ctx context.Context, d time.Duration) error {
-	select {
-	case <-time.After(d):
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
 	}
 }
 

@@ -1,10 +1,7 @@
 package cli_test
 
 import (
-	"bufio"
 	"bytes"
-	"context"
-	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -59,13 +56,15 @@ func TestExamples(t *testing.T) {
 	})
 }
 
-// TestExampleEval: the evaluation among the examples holds, without a key.
+// TestExampleEval: the evaluations among the examples hold, without a key.
 func TestExampleEval(t *testing.T) {
-	var out, errs bytes.Buffer
-	env := []string{"PATH=" + os.Getenv("PATH"), "PAWL_DATABASE=sqlite:" + filepath.Join(t.TempDir(), "pawl.db"), "XDG_STATE_HOME=" + t.TempDir()}
-	code := cli.Main(t.Context(), []string{"eval", "../../../examples/testing/eval.yaml"}, strings.NewReader(""), &out, &errs, env)
-	if code != 0 || !regexp.MustCompile(`(?m)^agent +number +2/2 +1\.00`).Match(out.Bytes()) {
-		t.Errorf("exit code %d\n%s%s", code, &out, &errs)
+	for file, want := range map[string]string{"eval": `(?m)^agent +number +2/2 +1\.00`, "talk": `(?m)^talk_agent +number +1/1 +1\.00`} {
+		var out, errs bytes.Buffer
+		env := []string{"PATH=" + os.Getenv("PATH"), "PAWL_DATABASE=sqlite:" + filepath.Join(t.TempDir(), "pawl.db"), "XDG_STATE_HOME=" + t.TempDir()}
+		code := cli.Main(t.Context(), []string{"eval", "../../../examples/testing/" + file + ".yaml"}, strings.NewReader(""), &out, &errs, env)
+		if code != 0 || !regexp.MustCompile(want).Match(out.Bytes()) {
+			t.Errorf("exit code %d\n%s%s", code, &out, &errs)
+		}
 	}
 }
 
@@ -102,34 +101,14 @@ func serveBeside(ts *testscript.TestScript, _ bool, args []string) {
 	args[len(args)-1] = "127.0.0.1:0"
 	args[3] = ts.MkAbs(args[3])
 	environ := append(os.Environ(), "PAWL_TOKEN="+ts.Getenv("DESK_TOKEN"), "PAWL_DATABASE=sqlite:"+ts.MkAbs("served.db"), "PORTER_SECRET="+ts.Getenv("PORTER_SECRET"))
-	ctx, stop := context.WithCancel(context.Background())
-	said, writer := io.Pipe()
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		defer writer.Close()
-		cli.Main(ctx, args[2:], strings.NewReader(""), io.Discard, writer, environ)
-	}()
-	ts.Defer(func() {
-		stop()
-		<-done
-	})
-	serving := regexp.MustCompile(`serving (?:MCP )?at http://([^/\s]+)`)
-	lines := bufio.NewScanner(said)
-	for lines.Scan() {
-		m := serving.FindStringSubmatch(lines.Text())
-		if m == nil {
-			continue
-		}
-		go func() { _, _ = io.Copy(io.Discard, said) }()
-		text := ts.ReadFile(args[0])
-		if !strings.Contains(text, address) {
-			ts.Fatalf("%s does not name %s", args[0], address)
-		}
-		ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(strings.ReplaceAll(text, address, m[1])), 0o600))
-		return
+	at, end, err := begin(environ, regexp.MustCompile(`serving (?:MCP )?at http://([^/\s]+)`), args[2:]...)
+	ts.Check(err)
+	ts.Defer(func() { end() })
+	text := ts.ReadFile(args[0])
+	if !strings.Contains(text, address) {
+		ts.Fatalf("%s does not name %s", args[0], address)
 	}
-	ts.Fatalf("%q serves nothing", args)
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(strings.ReplaceAll(text, address, at[1])), 0o600))
 }
 
 // raced reports whether the test was built with the race detector.

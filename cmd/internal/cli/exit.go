@@ -11,6 +11,7 @@ import (
 	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/internal/redact"
 	"github.com/pawl-run/pawl/internal/retry"
+	"github.com/pawl-run/pawl/journal/seal"
 	"github.com/pawl-run/pawl/server"
 	"github.com/pawl-run/pawl/server/client"
 	"github.com/pawl-run/pawl/spec"
@@ -119,6 +120,9 @@ func (a *app) report(ctx context.Context, err error) int {
 		fmt.Fprintln(a.err, "pawl: "+redact.Text(display.Clean(a.learned.Scrub(err.Error()))))
 		if errors.Is(err, syscall.ECONNREFUSED) && a.server != "" {
 			a.sayf("pawl: no server listens there; start one with pawl serve SPEC, or correct the address in --server")
+		}
+		if key, is := errors.AsType[*seal.KeyError](err); is {
+			a.sayf("pawl: the keys of the database are in PAWL_KEYS; add %s=KEY there", key.ID)
 		}
 		if retry.Temporary(err) {
 			a.sayf("pawl: nothing recorded there is lost; try again when it can be reached, then continue an unfinished run with pawl resume. " +

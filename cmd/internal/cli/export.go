@@ -3,6 +3,8 @@ package cli
 import (
 	"bufio"
 	"context"
+	"crypto/ed25519"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/cmd/internal/screen"
 	"github.com/pawl-run/pawl/engine/archive"
 	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/journal/sqlite"
@@ -19,13 +22,20 @@ import (
 )
 
 func exportCommand(a *app) *cobra.Command {
-	o := &archive.Options{}
+	o, key := &archive.Options{}, ""
 	c := oneRun(a, "export RUN [flags]", "Print a run as JSON lines for import, with likely secrets removed", func(ctx context.Context, j pawl.Journal, h pawl.Head) (int, error) {
+		if key != "" {
+			var err error
+			if o.Key, err = readKey[ed25519.PrivateKey](key, "PRIVATE KEY", x509.ParsePKCS8PrivateKey); err != nil {
+				return 0, err
+			}
+		}
 		out := bufio.NewWriter(a.out)
 		err := archive.Export(ctx, j, h.Run, out, o)
 		return 0, errors.Join(err, out.Flush())
 	})
 	c.Flags().BoolVar(&o.Raw, "raw", false, "export the log unredacted, with its blobs; only such an export can be resumed after import")
+	c.Flags().StringVar(&key, "sign", "", "sign the export with the Ed25519 private key in this PEM `FILE`; verify checks it with the public key")
 	return c
 }
 
@@ -94,7 +104,7 @@ func (con *console) printRestored(h pawl.Head) error {
 			Seq    uint64      `json:"seq"`
 		}{h.Run, h.Agent, h.Status, h.Seq})
 	}
-	_, err := fmt.Fprintf(con.out, "%s\t%s\t%v\n", h.Run, oneLine(h.Agent), h.Status)
+	_, err := fmt.Fprintf(con.out, "%s\t%s\t%v\n", h.Run, screen.OneLine(h.Agent), h.Status)
 	return err
 }
 

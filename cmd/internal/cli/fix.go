@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/cmd/internal/screen"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/fix/mechanic"
 	"github.com/pawl-run/pawl/fix/refactor"
@@ -118,7 +119,7 @@ func (a *app) showCheck() (seen func(packages, failed int), stop func()) {
 		return seen, func() {}
 	}
 	began := time.Now()
-	return seen, ticking(checkEvery, func() {
+	return seen, screen.Every(checkEvery, func() {
 		a.sayf("running the tests: %s so far, %d failed, %v", display.Count(int(packages.Load()), "package"), failed.Load(), time.Since(began).Round(time.Second))
 	})
 }

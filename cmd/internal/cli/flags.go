@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/meter"
 	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/spec"
 )
@@ -117,7 +118,7 @@ func over(l runs.Limits, now pawl.Limits, price *pawl.Price, lower func(pawl.Lim
 
 // lowered lists the limits that are lower than what was asked for, in the form of --limit.
 func lowered(asked, got pawl.Limits) (list []string) {
-	held := asked.Combine(got, func(_ string, asked, got float64) float64 {
+	held := meter.Combine(asked, got, func(_ string, asked, got float64) float64 {
 		if got < asked {
 			return got
 		}

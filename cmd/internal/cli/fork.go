@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"strconv"
 	"strings"
@@ -20,7 +19,7 @@ import (
 func forkCommand(a *app) *cobra.Command {
 	r := &resuming{}
 	var at uint64
-	e := &editing{}
+	by := ""
 	c := a.command("fork RUN --at SEQ [INPUT] [flags]", "Start a new run that shares another run's log up to entry SEQ", cobra.RangeArgs(1, 2),
 		func(ctx context.Context, args []string) (int, error) {
 			input := ""
@@ -31,40 +30,32 @@ func forkCommand(a *app) *cobra.Command {
 				}
 			}
 			return a.onRun(ctx, args[0], func(j pawl.Journal, h pawl.Head) (int, error) {
-				return forkRun(ctx, a, j, h, at, input, r, e)
+				return forkRun(ctx, a, j, h, at, input, by, r)
 			})
 		})
-	c.Flags().Uint64Var(&at, "at", 0, "the last entry to share, or the one to edit")
+	c.Flags().Uint64Var(&at, "at", 0, "the last entry to share")
 	_ = c.MarkFlagRequired("at") // the flag is defined above
 	c.Flags().StringVar(&r.spec, "spec", "", "continue with the agent of this spec instead of the original one")
 	c.Flags().StringVar(&r.prompt, "prompt", "", "continue with this prompt instead of the original one")
-	e.flags(c)
+	c.Flags().StringVar(&by, "by", "", "record the fork as this user's (default: the current user)")
 	r.flag(c, "model", "raise", "stop")
 	c.Flags().StringArrayVar(&r.label, "label", nil, "a label for the fork, as `KEY=VALUE`, in addition to the run's; may be repeated")
 	r.flag(c, "events", "policy", "approvals")
 	return remotely(c, "spec", "stop", "policy")
 }
 
-func forkRun(ctx context.Context, a *app, j pawl.Journal, h pawl.Head, at uint64, input string, r *resuming, e *editing) (int, error) {
+func forkRun(ctx context.Context, a *app, j pawl.Journal, h pawl.Head, at uint64, input, by string, r *resuming) (int, error) {
 	labels, err := parseLabels(r.label)
 	if err != nil {
 		return 0, err
-	}
-	edit, err := e.edit()
-	if err != nil {
-		return 0, err
-	}
-	shared := at // these entries are shown where the other run is
-	if edit != nil {
-		shared--
 	}
 	if a.far != nil {
 		limits, err := sentLimits(r.limit, true)
 		if err != nil {
 			return 0, err
 		}
-		return a.driveFar(ctx, &r.driving, shared, func(ctx context.Context) (pawl.Result, error) {
-			return a.far.Fork(ctx, h.Run, client.ForkRun{At: at, Input: input, Labels: labels, Limits: limits, Prompt: r.prompt, Model: r.model, Edit: edit, By: e.by})
+		return a.driveFar(ctx, &r.driving, at, func(ctx context.Context) (pawl.Result, error) {
+			return a.far.Fork(ctx, h.Run, client.ForkRun{At: at, Input: input, Labels: labels, Limits: limits, Prompt: r.prompt, Model: r.model, By: by})
 		})
 	}
 	s, err := runs.Until(ctx, j, h.Run, at)
@@ -82,13 +73,13 @@ func forkRun(ctx context.Context, a *app, j pawl.Journal, h pawl.Head, at uint64
 		w.drop()
 		return 0, misuse("the mechanic reads no input; fork run %s without input, or name a model with --model", h.Run)
 	}
-	return driveWork(ctx, a, &r.driving, w, shared, func(ctx context.Context) (*engine.Handle, error) {
+	return driveWork(ctx, a, &r.driving, w, at, func(ctx context.Context) (*engine.Handle, error) {
 		run, err := a.engine(j, &r.driving, w.agent).Fork(ctx, w.agent, h.Run, at, &engine.ForkOptions{
 			Input: input, Labels: runs.Relabelled(s, labels), Stop: w.how.Stop, Limits: w.how.Limits, AllowSpent: w.how.AllowSpent, AllowChange: r.spec != "" || r.model != "" || r.prompt != "",
-			By: cmp.Or(e.by, engine.Self().User), Edit: edit.Of(),
+			By: cmp.Or(by, engine.Self().User),
 		})
-		if s.InFlight() || edit != nil {
-			err = refused(err) // the error says where the run can be forked, or what can be edited
+		if s.InFlight() {
+			err = refused(err) // the error says where the run can be forked
 		}
 		if changed, ok := errors.AsType[*engine.ChangedError](err); ok {
 			command := r.words("pawl", "fork", h.Run, "--at", strconv.FormatUint(at, 10), "--spec", "SPEC")
@@ -99,45 +90,4 @@ func forkRun(ctx context.Context, a *app, j pawl.Journal, h pawl.Head, at uint64
 		}
 		return run, err
 	})
-}
-
-// editing is what a fork puts in place of the entry it is at.
-type editing struct {
-	result, fault, reply string
-	calls                []string
-	by                   string
-}
-
-func (e *editing) flags(c *cobra.Command) {
-	c.Flags().StringVar(&e.result, "result", "", "edit the tool.finished at SEQ: the call succeeded with this JSON")
-	c.Flags().StringVar(&e.fault, "error", "", "edit the tool.finished at SEQ: the call failed with this text")
-	c.Flags().StringVar(&e.reply, "reply", "", "edit the model.replied at SEQ: the model said this text")
-	c.Flags().StringArrayVar(&e.calls, "call", nil, "edit the model.replied at SEQ: the model made this call, as `TOOL=JSON`; may be repeated")
-	c.Flags().StringVar(&e.by, "by", "", "record the fork as this user's (default: the current user)")
-	for _, one := range []string{"error", "reply", "call"} {
-		c.MarkFlagsMutuallyExclusive("result", one)
-	}
-	c.MarkFlagsMutuallyExclusive("error", "reply")
-	c.MarkFlagsMutuallyExclusive("error", "call")
-}
-
-// edit is the edit; nil: there is none.
-func (e *editing) edit() (*client.Edit, error) {
-	if e.result == "" && e.fault == "" && e.reply == "" && e.calls == nil {
-		return nil, nil
-	}
-	edit := &client.Edit{Error: e.fault, Text: e.reply}
-	if e.result != "" {
-		if edit.Result = json.RawMessage(e.result); !json.Valid(edit.Result) {
-			return nil, misuse("--result is not JSON; quote a text, as in '\"…\"'")
-		}
-	}
-	for _, call := range e.calls {
-		tool, args, _ := strings.Cut(call, "=")
-		if tool == "" || !json.Valid([]byte(args)) {
-			return nil, misuse("--call is %q; write TOOL=JSON, as in 'search={\"q\":\"x\"}'", call)
-		}
-		edit.Calls = append(edit.Calls, client.EditedCall{Tool: tool, Args: json.RawMessage(args)})
-	}
-	return edit, nil
 }

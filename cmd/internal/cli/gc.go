@@ -16,6 +16,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/budget"
+	"github.com/pawl-run/pawl/cmd/internal/screen"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/runs"
@@ -23,12 +24,11 @@ import (
 
 // A sweep is one run of gc.
 type sweep struct {
-	older    string
-	statuses string
-	dry      bool
+	older time.Duration        // negative: nothing is
+	want  map[pawl.Status]bool // empty: every final status
+	dry   bool
 
 	before time.Time
-	want   map[pawl.Status]bool // empty: every final status
 }
 
 // sweepLine is a removed run, as JSON.
@@ -42,53 +42,51 @@ type sweepLine struct {
 
 // sweepSum is the summary of a sweep, as JSON.
 type sweepSum struct {
-	Runs     int   `json:"runs"`
-	Blobs    int   `json:"blobs"`
-	Budgets  int   `json:"budgets"`   // accounts of periods that are over
-	Held     int   `json:"held"`      // runs that another process has resumed
-	FileWas  int64 `json:"file_was"`  // bytes; zero: not known
-	FileIs   int64 `json:"file_is"`   // bytes
-	Compacts bool  `json:"compacted"` // free pages were returned to the file system
+	Runs        int   `json:"runs"`
+	Blobs       int   `json:"blobs"`
+	Budgets     int   `json:"budgets"`     // accounts of periods that are over
+	Permissions int   `json:"permissions"` // that are over
+	Held        int   `json:"held"`        // runs that another process has resumed
+	FileWas     int64 `json:"file_was"`    // bytes; zero: not known
+	FileIs      int64 `json:"file_is"`     // bytes
+	Compacts    bool  `json:"compacted"`   // free pages were returned to the file system
 
 	busy bool // some run has an owner
 }
 
 func gcCommand(a *app) *cobra.Command {
-	s := &sweep{}
+	s := &sweep{older: 30 * 24 * time.Hour, want: map[pawl.Status]bool{}}
 	c := a.command("gc [flags]", "Delete old runs with their messages, past accounts of budgets and unreferenced blobs", cobra.NoArgs,
 		func(ctx context.Context, _ []string) (int, error) {
-			if err := s.parse("--older-than", time.Now()); err != nil {
-				return 0, err
-			}
 			return a.withRuns(ctx, func(j store) (int, error) { return 0, collect(ctx, a, j, s) })
 		})
-	c.Flags().StringVar(&s.older, "older-than", "30d", "only runs inactive for this long, as 30d or 12h")
-	c.Flags().StringVar(&s.statuses, "status", "", "only runs of these statuses, such as failed,paused (default: those that have ended, and past accounts of budgets)")
+	c.Flags().Func("older-than", "only runs inactive for this `AGE`, as 30d or 12h (default: 30d)", ageIn(&s.older))
+	c.Flags().Func("status", "only runs of these `STATUSES`, such as failed,paused (default: those that have ended, and past accounts of budgets)", s.only)
 	c.Flags().BoolVar(&s.dry, "dry-run", false, "list what would be removed")
 	return c
 }
 
-// parse reads the age and the statuses. The age comes from a flag.
-func (s *sweep) parse(flag string, now time.Time) error {
-	age, err := parseAge(s.older)
-	if err != nil {
-		return misuse("%s: %w", flag, err)
-	}
-	s.before, s.want = now.Add(-age), map[pawl.Status]bool{}
-	for name := range strings.SplitSeq(s.statuses, ",") {
+// only reads the statuses of the runs to remove.
+func (s *sweep) only(list string) error {
+	for name := range strings.SplitSeq(list, ",") {
 		var status pawl.Status
-		if s.statuses == "" {
-			break
-		}
 		if err := status.UnmarshalText([]byte(strings.TrimSpace(name))); err != nil {
-			return misuse("--status: %w", err)
+			return err
 		}
 		if status == pawl.StatusRunning {
-			return misuse("--status: gc does not remove running runs; cancel them first")
+			return errors.New("gc does not remove running runs; cancel them first")
 		}
 		s.want[status] = true
 	}
 	return nil
+}
+
+// ageIn returns a function that reads the value of a flag, an age, into a variable.
+func ageIn(to *time.Duration) func(string) error {
+	return func(text string) (err error) {
+		*to, err = parseAge(text)
+		return err
+	}
 }
 
 // parseAge parses a duration that may have days.
@@ -131,7 +129,10 @@ func (s *sweep) wants(ctx context.Context, j store, h pawl.Head) (pawl.Status, b
 // collect removes runs for the user at the terminal, and returns space to the file system.
 func collect(ctx context.Context, a *app, j store, s *sweep) error {
 	lines, sum, err := s.collect(ctx, j, a.sayf)
-	if err := errors.Join(err, a.printSwept(lines)); err != nil {
+	_, wrong := tabulate(&a.console, "RUN\tAGENT\tSTATUS\tUPDATED", each(lines, nil), func(l sweepLine) string {
+		return fmt.Sprintf("%s\t%s\t%v\t%s", l.Run, screen.OneLine(l.Agent), l.Status, when(l.UpdatedAt))
+	})
+	if err := errors.Join(err, wrong); err != nil {
 		return err
 	}
 	if c, ok := j.(interface {
@@ -151,6 +152,7 @@ func (s *sweep) collect(ctx context.Context, j store, sayf func(string, ...any))
 	if !ok {
 		return nil, sum, misuse("this database cannot remove runs")
 	}
+	s.before = time.Now().Add(-s.older)
 	all := map[string]pawl.Head{}
 	var order []pawl.Head
 	for h, err := range j.List(ctx, pawl.Query{}) {
@@ -197,6 +199,9 @@ func (s *sweep) collect(ctx context.Context, j store, sayf func(string, ...any))
 	if l, ok := j.(budget.Ledger); ok && len(s.want) == 0 { // an account has no status
 		// Another machine's clock may be behind.
 		if sum.Budgets, err = l.Prune(ctx, s.before.Add(-24*time.Hour)); err != nil {
+			return lines, sum, err
+		}
+		if sum.Permissions, err = engine.PrunePermissions(ctx, j, s.before); err != nil {
 			return lines, sum, err
 		}
 	}
@@ -345,13 +350,6 @@ func references(ctx context.Context, j store) (map[string]bool, error) {
 	return used, nil
 }
 
-func (con *console) printSwept(lines []sweepLine) error {
-	_, err := tabulate(con, "RUN\tAGENT\tSTATUS\tUPDATED", each(lines, nil), func(l sweepLine) string {
-		return fmt.Sprintf("%s\t%s\t%v\t%s", l.Run, oneLine(l.Agent), l.Status, when(l.UpdatedAt))
-	})
-	return err
-}
-
 func (con *console) sumUp(s *sweep, sum sweepSum) error {
 	if con.json {
 		return printJSON(con.out, sum)
@@ -361,15 +359,15 @@ func (con *console) sumUp(s *sweep, sum sweepSum) error {
 		would = "would be "
 	}
 	con.sayf("%s %sremoved", display.Count(sum.Runs, "run"), would)
-	if sum.Budgets > 0 {
-		con.sayf("%s of budgets removed whose periods are over", display.Count(sum.Budgets, "account"))
+	say := func(n int, noun, what string) {
+		if n > 0 {
+			con.sayf("%s %s", display.Count(n, noun), what)
+		}
 	}
-	if sum.Blobs > 0 {
-		con.sayf("%s removed that no run refers to", display.Count(sum.Blobs, "blob"))
-	}
-	if sum.Held > 0 {
-		con.sayf("%s kept, resumed meanwhile", display.Count(sum.Held, "run"))
-	}
+	say(sum.Budgets, "account", "of budgets removed whose periods are over")
+	say(sum.Permissions, "permission", "removed that are over")
+	say(sum.Blobs, "blob", "removed that no run refers to")
+	say(sum.Held, "run", "kept, resumed meanwhile")
 	switch {
 	case sum.FileWas > sum.FileIs:
 		con.sayf("the database has shrunk to %s from %s", room(sum.FileIs), room(sum.FileWas))
@@ -392,25 +390,21 @@ func room(n int64) string {
 	return fmt.Sprintf("%.1f MB", float64(n)/1e6)
 }
 
-// A retention is how long a server or worker keeps runs.
-type retention struct{ older string }
-
-func (r *retention) flags(f *pflag.FlagSet) {
-	f.StringVar(&r.older, "gc", "", "delete runs that ended this long ago, as 90d or 12h: at the start and then every hour (default: keep all)")
+// scheduled makes the sweep of a server or worker, by its flag.
+func scheduled(f *pflag.FlagSet) *sweep {
+	s := &sweep{older: -1}
+	f.Func("gc", "delete runs that ended this `AGE` ago, as 90d or 12h: at the start and then every hour (default: keep all)", ageIn(&s.older))
+	return s
 }
 
 // every is how often a server looks for runs to delete.
 const every = time.Hour
 
 // schedule deletes old runs until quit. Several servers may do so in one journal: a run is
-// claimed before it is removed. Wrong flags are an error.
-func (r *retention) schedule(ctx context.Context, j store, log *slog.Logger) (quit func(), err error) {
-	if r.older == "" {
-		return func() {}, nil
-	}
-	s := &sweep{older: r.older}
-	if err := s.parse("--gc", time.Now()); err != nil {
-		return nil, err
+// claimed before it is removed.
+func (s *sweep) schedule(ctx context.Context, j store, log *slog.Logger) (quit func()) {
+	if s.older < 0 {
+		return func() {}
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
@@ -425,12 +419,11 @@ func (r *retention) schedule(ctx context.Context, j store, log *slog.Logger) (qu
 			}
 		}
 	}()
-	return func() { cancel(); <-done }, nil
+	return func() { cancel(); <-done }
 }
 
 // once deletes what is old by now.
 func (s *sweep) once(ctx context.Context, j store, log *slog.Logger) {
-	_ = s.parse("--gc", time.Now())                           // it was right before
 	_, sum, err := s.collect(ctx, j, func(string, ...any) {}) // what cannot be judged stays
 	if sum.Runs > 0 {
 		log.Info("old runs deleted", "runs", sum.Runs)

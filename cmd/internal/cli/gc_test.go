@@ -44,7 +44,7 @@ func TestImportOfWhatIsLeft(t *testing.T) {
 		t.Errorf("forking exits with %d: %s", code, stderr)
 	}
 	code, _, stderr = imported("changed", strings.Replace(whole, "is it?", "is it!", 1))
-	if code != 2 || !strings.Contains(stderr, "line 2 of the export: its checksum is wrong") {
+	if code != 2 || !strings.Contains(stderr, "line 2 of the export: its digest is wrong") {
 		t.Errorf("a changed file: exit %d: %s", code, stderr)
 	}
 	if _, stdout, _ = invoke(t, t.Context(), nil, "runs", "--json", "--database", "sqlite:changed.db"); stdout != "" {

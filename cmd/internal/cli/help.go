@@ -101,7 +101,12 @@ pawl wait 01J8 --timeout 10m`},
 directory. If several calls wait and none is named, the command lists them.`, `
 pawl approve last
 pawl approve last c_3 --args '{"amount": 90}'
-pawl approve last --all --scope run`},
+pawl approve last --all --scope run
+pawl approve last c_3 --scope agent --free note --times 10 --until 7d`},
+	"approvals": {`A standing permission lets later calls run that are such as the one that was approved. It ends
+with its time, its number of calls, or a change of the agent's tool or policies.`, `
+pawl approvals
+pawl approvals revoke p_1f`},
 	"deny": {`The model reads the reason and the run continues, unless the agent stops at a denial.`, `
 pawl deny last c_3 --reason "too expensive"`},
 	"answer": {`The run continues if this user suspended it in this directory.`, `
@@ -151,6 +156,10 @@ pawl backup /backups/pawl-2026-11-25.db`},
 	"export": {`After import, such an export cannot be resumed. An export made with --raw can.`, `
 pawl export last > run.jsonl
 pawl export last --raw | ssh other pawl import -`},
+	"verify": {`Exit code 0: intact; 1: not. An export, kept elsewhere and best signed, shows what digests
+alone cannot: a log written again by somebody who can write to the database, or cut off.`, `
+pawl verify last
+pawl verify last --against run.jsonl --key public.pem`},
 	"import": {`FILE may be - for standard input. The run keeps its id. The journal must not have a run with
 this id yet. --restored reads no file: it marks the runs of a database that was restored from a backup.`, `
 pawl import run.jsonl

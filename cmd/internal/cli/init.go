@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -23,14 +22,11 @@ func initCommand(a *app) *cobra.Command {
 		})
 }
 
-// starterName matches valid names of specs.
-var starterName = regexp.MustCompile(`^[a-z0-9-]+$`)
-
 // writeStarter writes a starter and its script. It overwrites nothing.
 func writeStarter(a *app, name string) error {
 	name = strings.TrimSuffix(name, ".yaml")
 	base := filepath.Base(name)
-	if !starterName.MatchString(base) {
+	if strings.Trim(base, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" || base == "" {
 		return misuse("invalid agent name %q; use lower-case letters, digits and hyphens", base)
 	}
 	script := name + ".script.yaml"

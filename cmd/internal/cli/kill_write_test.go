@@ -180,7 +180,7 @@ func (w *writer) end() {
 // time, the Write is made once, and nobody is asked what its wrapper knows.
 // There are 2 kills of each kind, 200 under PAWL_PROOF=1, any number with
 // PAWL_PROOF_KILLS; PAWL_PROOF_SEED repeats a series, as far as times repeat.
-func TestKillWrites(t *testing.T) {
+func TestKillWrites(t *testing.T) { // Promises: N1.
 	t.Parallel()
 	want := 2
 	switch n, err := strconv.Atoi(os.Getenv("PAWL_PROOF_KILLS")); {

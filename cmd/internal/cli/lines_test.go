@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/cmd/internal/screen"
 	"github.com/pawl-run/pawl/engine"
 )
 
@@ -65,11 +66,12 @@ func TestLinesTypedTooLate(t *testing.T) {
 	})
 }
 
-// Progress stays back while a person is asked, so that the question and its mark stay together.
+// Progress stays back while a person is asked, and the question begins a line, also while a model speaks.
 func TestProgressWaitsForTheAnswer(t *testing.T) {
 	var seen bytes.Buffer
-	a := &app{console: console{err: &lockedWriter{w: &seen}}}
+	a := &app{console: console{err: screen.NewWriter(&seen)}}
 	typed := []string{"what?", "y"}
+	_, _ = a.err.Write([]byte("It is "))
 	a.lines = answering(func() string {
 		a.sayf("[1] progress %d", len(typed))
 		line := typed[0]
@@ -80,7 +82,7 @@ func TestProgressWaitsForTheAnswer(t *testing.T) {
 	if err != nil || !d.Approve {
 		t.Fatal(d, err)
 	}
-	want := "approve c_1? pay\n    {}\n" + answers + "\n" + answers + "\n[1] progress 2\n[1] progress 1\n"
+	want := "It is \napprove c_1? pay\n    {}\n" + answers + "\n" + answers + "\n[1] progress 2\n[1] progress 1\n"
 	if seen.String() != want {
 		t.Errorf("it shows\n%swant\n%s", &seen, want)
 	}
@@ -107,7 +109,7 @@ func TestProgressOfReplies(t *testing.T) {
 // What an adapter changed in requests is printed once, however often and in how many runs it is noted.
 func TestChangesArePrintedOnce(t *testing.T) {
 	var seen bytes.Buffer
-	con := &console{out: io.Discard, err: &lockedWriter{w: &seen}}
+	con := &console{out: io.Discard, err: screen.NewWriter(&seen)}
 	for _, value := range []string{`["no temperature"]`, `["no temperature","effort is low"]`, `["effort is low"]`} {
 		con.progress(pawl.Entry{Iteration: 1, Event: pawl.Noted{By: "__model__", Name: "adapted", Value: []byte(value)}})
 	}

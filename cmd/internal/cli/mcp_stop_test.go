@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/cmd/internal/screen"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/journal/memory"
 	"github.com/pawl-run/pawl/mcp"
@@ -37,7 +38,7 @@ func TestMCPStops(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	served := make(chan error, 1)
 	go func() {
-		served <- serveOverHTTP(ctx, &app{console: console{err: newLockedWriter(io.Discard)}}, server, l, "secret")
+		served <- serveOverHTTP(ctx, &app{console: console{err: screen.NewWriter(io.Discard)}}, server, l, "secret")
 	}()
 	to := mcp.HTTP("http://"+l.Addr().String()+"/mcp", &mcp.HTTPOptions{Header: http.Header{"Authorization": {"Bearer secret"}}})
 	client, err := mcp.Connect(t.Context(), "desk", to, nil)

@@ -12,7 +12,7 @@ import (
 // terminal reaches both.
 func become(ctx context.Context, program string, a *app) (int, error) {
 	c := exec.CommandContext(context.WithoutCancel(ctx), program, a.args...)
-	c.Env, c.Stdin, c.Stdout, c.Stderr = a.environ, a.in, a.out, a.err.under()
+	c.Env, c.Stdin, c.Stdout, c.Stderr = a.environ, a.in, a.out, a.err.Under()
 	err := c.Run()
 	if ended, ok := errors.AsType[*exec.ExitError](err); ok {
 		return ended.ExitCode(), nil

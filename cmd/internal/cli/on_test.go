@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/cmd/internal/screen"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/journal/memory"
 	"github.com/pawl-run/pawl/spec"
@@ -38,7 +39,7 @@ func TestHandRun(t *testing.T) {
 		_, err := e.Queue(t.Context(), pawl.Agent{Name: agent, Model: pawl.ModelFunc(func(context.Context, pawl.Request) (pawl.Reply, error) { return pawl.Say("done"), nil })}, "go", &engine.StartOptions{ID: agent})
 		must(t, err)
 		var said bytes.Buffer
-		a := &app{console: console{err: &lockedWriter{w: &said}}}
+		a := &app{console: console{err: screen.NewWriter(&said)}}
 		s := &square{polled: map[string]bool{"known": true}}
 		if err := handRun(t.Context(), a, s, j, agent, "temporal://h/n"); err != nil || s.started != agent || !strings.HasSuffix(said.String(), want) || want == "" && said.Len() > 0 {
 			t.Errorf("%s: %v; started %q, said %q", agent, err, s.started, said.String())

@@ -84,16 +84,16 @@ func budgets(source string) []budget.Budget {
 
 // hooks makes the hooks that the spec of an agent names. Hooks that print for people are left
 // out when quiet.
-func (con *console) hooks(d pawl.Declaration) (all []engine.Hook) {
-	for _, h := range spec.ReadSource(d.Source).Hooks {
+func (a *app) hooks(d pawl.Declaration) (all []engine.Hook) {
+	for _, h := range a.sources.read(d.Source).Hooks {
 		switch {
 		case h.Retry != nil:
 			all = append(all, hook.Retry(cmp.Or(h.Retry.Attempts, 3), nil))
 		case h.Log == nil:
 		case h.Log.Format == "json":
-			all = append(all, hook.Records(slog.New(slog.NewJSONHandler(con.err, nil)), nil))
-		case !con.quiet:
-			all = append(all, hook.Log(slog.New(slog.NewTextHandler(con.err, nil)), nil))
+			all = append(all, hook.Records(slog.New(slog.NewJSONHandler(a.err, nil)), nil))
+		case !a.quiet:
+			all = append(all, hook.Log(slog.New(slog.NewTextHandler(a.err, nil)), nil))
 		}
 	}
 	return all

@@ -76,7 +76,7 @@ func TestLimits(t *testing.T) {
 }
 
 // Each status has the exit code that the contract gives it.
-func TestExitCodes(t *testing.T) {
+func TestExitCodes(t *testing.T) { // Promises: H8.
 	want := map[pawl.Status]int{
 		pawl.StatusSuccess: 0, pawl.StatusExhausted: 3, pawl.StatusNoProgress: 4,
 		pawl.StatusWaitingApproval: 5, pawl.StatusWaitingInput: 5, pawl.StatusWaitingClientTool: 5, pawl.StatusWaitingDoubt: 5, pawl.StatusExpired: 5,

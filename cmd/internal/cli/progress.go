@@ -125,6 +125,10 @@ func (con *console) progressText(event pawl.Event) string {
 			return "the answer has unsupported values: " + claims
 		}
 		return "the answer is grounded"
+	case pawl.InstructionsGiven:
+		return "instructions: " + gist(e.Text)
+	case pawl.NoticeGiven:
+		return "notice: " + gist(e.Text)
 	case pawl.ProgressLogged:
 		return gist(e.Message)
 	case pawl.RunStarted:
@@ -140,6 +144,9 @@ func (con *console) progressText(event pawl.Event) string {
 	case pawl.RunForked:
 		return fmt.Sprintf("forked from %s at entry %d", e.From, e.Seq)
 	case pawl.CancelRequested:
+		if e.Call != "" {
+			return fmt.Sprintf("%s: cancelled by %s", e.Call, because(e.By, e.Reason))
+		}
 		return "cancelled by " + because(e.By, e.Reason)
 	case pawl.HookDirected:
 		return hookText(e)
@@ -220,7 +227,7 @@ func callText(event pawl.Event) string {
 		return fmt.Sprintf("%s %s %s needs approval: %s", e.Call, e.Tool, pendingJSON(e.Args), gist(e.Reason))
 	case pawl.ApprovalDecided:
 		if e.Approved {
-			return fmt.Sprintf("%s: approved by %s", e.Call, gist(e.By))
+			return fmt.Sprintf("%s: approved by %s%s", e.Call, gist(e.By), display.After(", permission ", e.Permission))
 		}
 		return fmt.Sprintf("%s: denied by %s", e.Call, because(e.By, e.Reason))
 	case pawl.InputRequested:

@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/cmd/internal/screen"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/runs"
 )
@@ -31,7 +32,7 @@ func (a *app) lineReader() typedLines {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.lines == nil {
-		var mark *lockedWriter
+		var mark *screen.Writer
 		if a.attended() {
 			mark = a.err
 		}
@@ -93,7 +94,7 @@ func approve(ctx context.Context, j pawl.Journal, approver engine.Approver, to r
 		return nil, err
 	}
 	c, _ := s.Call(p.Call)
-	request := engine.Request{Run: p.Run, Agent: r.Agent, Call: p.Call, Tool: p.Tool, Args: p.Args, Reason: p.Reason, Iteration: r.Iterations, Witnesses: c.Preconditions}
+	request := engine.Request{Run: p.Run, Agent: r.Agent, Call: p.Call, Tool: p.Tool, Args: p.Args, Reason: p.Reason, Iteration: r.Iterations, Witnesses: c.Preconditions, Thread: s.Head().Thread, Labels: r.Labels}
 	if n := len(r.Steps); n > 0 {
 		request.Thought = r.Steps[n-1].Thought
 	}
@@ -103,7 +104,7 @@ func approve(ctx context.Context, j pawl.Journal, approver engine.Approver, to r
 	d, err := approver.Approve(ctx, request)
 	return func() error {
 		if d.Approve {
-			return to.Approve(ctx, p.Run, p.Call, d.By, &engine.ApproveOptions{ForRun: d.ForRun, Free: d.Free, Times: d.Times, Args: d.Args})
+			return to.Approve(ctx, p.Run, p.Call, d.By, &engine.ApproveOptions{Reach: d.Reach, Args: d.Args})
 		}
 		return to.Deny(ctx, p.Run, p.Call, d.By, d.Reason, &engine.DenyOptions{})
 	}, err
@@ -115,10 +116,10 @@ func (s *asker) answer(ctx context.Context, p pawl.Pending) (string, error) {
 		Question string `json:"question"`
 	}
 	_ = json.Unmarshal(p.Args, &args) // without a question in its arguments, the reason is shown
-	release := s.a.err.hold()
+	release := s.a.err.Hold()
 	defer release()
 	s.drain()
-	s.sayf("question %s: %s", oneLine(p.Call), oneLine(cmp.Or(args.Question, p.Reason)))
+	s.sayf("question %s: %s", screen.OneLine(p.Call), screen.OneLine(cmp.Or(args.Question, p.Reason)))
 	s.sayf("  type the answer; an empty line leaves it for later")
 	line, err := s.next(ctx)
 	if err == nil && strings.TrimSpace(line) == "" {
@@ -132,7 +133,7 @@ func (s *asker) answer(ctx context.Context, p pawl.Pending) (string, error) {
 // next question is shown is dropped: it cannot be its answer.
 type lineReader struct {
 	in   *bufio.Reader
-	mark *lockedWriter // shows a mark where a line is typed; nil: nobody types
+	mark *screen.Writer // shows a mark where a line is typed; nil: nobody types
 
 	mu      sync.Mutex
 	reading bool
@@ -146,7 +147,7 @@ type typed struct {
 
 // newLineReader reads lines of in. mark is the terminal of the person who types them; nil:
 // there is none.
-func newLineReader(in io.Reader, mark *lockedWriter) *lineReader {
+func newLineReader(in io.Reader, mark *screen.Writer) *lineReader {
 	if in == nil {
 		in = strings.NewReader("")
 	}
@@ -164,13 +165,13 @@ func (l *lineReader) next(ctx context.Context) (string, error) {
 	}
 	l.mu.Unlock()
 	if l.mark != nil {
-		l.mark.ask("? ")
-		defer l.mark.asked()
+		l.mark.Ask("? ")
+		defer l.mark.Asked()
 	}
 	select {
 	case t := <-mine:
 		if l.mark != nil && t.err == nil {
-			l.mark.typed()
+			l.mark.Typed()
 		}
 		return t.line, t.err
 	case <-ctx.Done():
@@ -207,7 +208,7 @@ func (l *lineReader) drain(in io.Reader) {
 	}
 	_, _ = l.in.Discard(l.in.Buffered())
 	if f, ok := in.(*os.File); ok {
-		flushInput(f)
+		screen.FlushInput(f)
 	}
 }
 
@@ -266,5 +267,5 @@ func (con *console) asks(mode approvalsMode) bool {
 // attended reports whether a person can be asked: input and error output are both
 // terminals.
 func (con *console) attended() bool {
-	return isTerminal(con.in) && isTerminal(con.err.under())
+	return isTerminal(con.in) && isTerminal(con.err.Under())
 }

@@ -45,7 +45,7 @@ tools:
 
 // Many processes decide about one call at once, with PAWL_PROOF 64 of them: there is
 // one effect, and each learns which decision holds.
-func TestManyApprove(t *testing.T) {
+func TestManyApprove(t *testing.T) { // Promises: N5.
 	check.SkipShort(t, "many processes, and each of them does one thing: -short")
 	files(t, map[string]string{"paying.yaml": paying, "paying.script.yaml": "replies: [{calls: [{tool: pay}]}, {text: paid}]\n"})
 	many := 16

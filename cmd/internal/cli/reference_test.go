@@ -13,13 +13,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/pawl-run/pawl/cmd/internal/screen"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write the reference of commands again")
 
 // TestReference holds that the reference has every command and flag, as their help describes them.
 func TestReference(t *testing.T) {
-	a := &app{console: console{in: strings.NewReader(""), out: new(bytes.Buffer), err: &lockedWriter{w: new(bytes.Buffer)}}}
+	a := &app{console: console{in: strings.NewReader(""), out: new(bytes.Buffer), err: screen.NewWriter(new(bytes.Buffer))}}
 	current(t, "../../../docs/reference/commands.md", commandPages(a.root()))
 }
 
@@ -116,7 +118,7 @@ func TestCommandsOfPages(t *testing.T) {
 		for _, b := range block.FindAllStringSubmatch(string(data), -1) {
 			for _, m := range command.FindAllStringSubmatch(b[1], -1) {
 				args := word.FindAllString(strings.ReplaceAll(m[1], "\\\n", " "), -1)
-				a := &app{console: console{in: strings.NewReader(""), out: new(bytes.Buffer), err: &lockedWriter{w: new(bytes.Buffer)}}}
+				a := &app{console: console{in: strings.NewReader(""), out: new(bytes.Buffer), err: screen.NewWriter(new(bytes.Buffer))}}
 				for i := range args {
 					args[i] = strings.Trim(args[i], `"'`)
 				}

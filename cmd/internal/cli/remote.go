@@ -20,8 +20,10 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/cmd/internal/screen"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/internal/display"
+	"github.com/pawl-run/pawl/internal/retry"
 	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/server/client"
 	"github.com/pawl-run/pawl/spec"
@@ -48,10 +50,8 @@ func (env *environment) localOnly(c *cobra.Command, _ []string) error {
 	}
 	var wrong error
 	c.Flags().Visit(func(f *pflag.Flag) {
-		for name := range strings.FieldsSeq(but) {
-			if f.Name == name && wrong == nil {
-				wrong = &failure{misuse("--%s has no effect with --server, which drives the run; leave it out", name)}
-			}
+		if wrong == nil && slices.Contains(strings.Fields(but), f.Name) {
+			wrong = &failure{misuse("--%s has no effect with --server, which drives the run; leave it out", f.Name)}
 		}
 	})
 	return wrong
@@ -99,16 +99,6 @@ type farRun struct {
 	seen   bool // the run was watched
 }
 
-// askServer asks the server to start or resume a run that this process watches.
-func (a *app) askServer(ctx context.Context, after uint64, request func(ctx context.Context) (pawl.Result, error)) (ride, error) {
-	began := time.Now()
-	r, err := request(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return &farRun{app: a, ctx: ctx, run: r.Run, after: after, began: began}, nil
-}
-
 // ID implements ride.
 func (f *farRun) ID() string { return f.run }
 
@@ -146,7 +136,7 @@ func (f *farRun) Entries(context.Context) iter.Seq2[pawl.Entry, error] {
 			if !f.changes(last > after) || looks == mostLooks {
 				return
 			}
-			_ = pause(f.ctx, lookForAnswer) // if ctx has ended, watching fails
+			_ = retry.Wait(f.ctx, lookForAnswer) // if ctx has ended, watching fails
 		}
 	}
 }
@@ -194,15 +184,24 @@ func haltOf(event pawl.Event) pawl.Status {
 
 // driveFar has a server start or resume a run, and watches the run until it has no owner.
 func (a *app) driveFar(ctx context.Context, d *driving, after uint64, request func(ctx context.Context) (pawl.Result, error)) (int, error) {
-	begin := func(ctx context.Context) (ride, error) { return a.askServer(ctx, after, request) }
-	view := func() view { return a.liveView(a.progress) }
-	r, err := a.drive(ctx, d, trip{begin: begin, view: view, after: after, announce: func(ctx context.Context, run string) {
+	began := time.Now()
+	watch := func(ctx context.Context, run string, after uint64) *farRun {
+		return &farRun{app: a, ctx: ctx, run: run, after: after, began: began}
+	}
+	resume := func(ctx context.Context, run string, after uint64) (ride, error) { return watch(ctx, run, after), nil }
+	begin := func(ctx context.Context) (ride, error) {
+		r, err := request(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return watch(ctx, r.Run, after), nil
+	}
+	view := func() screen.View { return a.liveView(a.progress) }
+	r, err := a.drive(ctx, d, trip{begin: begin, resume: resume, view: view, after: after, announce: func(ctx context.Context, run string) {
 		s, err := engine.Load(ctx, a.current(), run)
 		if d := s.Declaration(); err == nil && !a.quiet {
 			a.sayf("%s: model %s, driven by %s; at most %s", d.Agent, d.ModelInfo.Name, a.server, limitsText(s.Limits()))
 		}
-	}, resume: func(ctx context.Context, run string, after uint64) (ride, error) {
-		return &farRun{app: a, ctx: ctx, run: run, after: after, began: time.Now()}, nil
 	}})
 	if err != nil {
 		return 0, err

@@ -26,19 +26,12 @@ func replayCommand(a *app) *cobra.Command {
 		if err != nil {
 			return 0, err
 		}
-		shown := struct {
-			Run    string  `json:"run"`
-			Agrees bool    `json:"agrees"`
-			Steps  int     `json:"steps"` // that are identical
-			Error  *string `json:"error"` // the first difference
-		}{Run: h.Run, Agrees: out.Agrees, Steps: out.Steps}
-		if !out.Agrees {
-			text := redact.Text(out.Problem)
-			shown.Error, code = &text, exitBroken
+		if out.Problem = redact.Text(out.Problem); !out.Agrees {
+			code = exitBroken
 		}
 		switch {
 		case a.json:
-			return code, printJSON(a.out, shown)
+			return code, printJSON(a.out, out)
 		case !out.Agrees:
 			return 0, errors.New(out.Problem)
 		}

@@ -1,7 +1,6 @@
 package cli_test
 
 import (
-	"bytes"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -11,8 +10,6 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/pawl-run/pawl/cmd/internal/cli"
 )
 
 const reportedSpec = `
@@ -37,10 +34,8 @@ func reporting(t *testing.T, environ ...string) (code int, out, said string) {
 	for name, text := range map[string]string{"teller.yaml": reportedSpec, "say.yaml": reportedScript} {
 		must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
-	var stdout, stderr bytes.Buffer
-	environ = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "PAWL_DATABASE=sqlite:" + filepath.Join(dir, "pawl.db")}, environ...)
-	code = cli.Main(t.Context(), []string{"run", filepath.Join(dir, "teller.yaml"), "go", "--events", "-"}, strings.NewReader(""), &stdout, &stderr, environ)
-	return code, stdout.String(), stderr.String()
+	environ = append([]string{"PAWL_DATABASE=sqlite:" + filepath.Join(dir, "pawl.db")}, environ...)
+	return typing(t, t.Context(), strings.NewReader(""), environ, "run", filepath.Join(dir, "teller.yaml"), "go", "--events", "-")
 }
 
 // With OTEL_EXPORTER_OTLP_ENDPOINT set, a run is sent there, with the headers that

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/cmd/internal/screen"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/server/client"
@@ -92,22 +93,20 @@ func (r *resuming) allowing(a *app, run string) string {
 
 // words adds the flags of this resumption to a command.
 func (r *resuming) words(command ...string) []string {
-	option := func(name, value string) {
-		if value != "" {
-			command = append(command, name, value)
+	option := func(name string, values ...string) {
+		for _, value := range values {
+			if value != "" {
+				command = append(command, name, value)
+			}
 		}
 	}
 	option("--spec", r.spec)
 	option("--prompt", r.prompt)
 	option("--model", r.model)
-	for _, limit := range r.limit {
-		option("--limit", limit)
-	}
+	option("--limit", r.limit...)
 	option("--stop", r.stop)
 	option("--policy", r.policy)
-	for _, label := range r.label {
-		option("--label", label)
-	}
+	option("--label", r.label...)
 	option("--events", r.events)
 	option("--approvals", string(r.approvals))
 	return command
@@ -174,7 +173,7 @@ func (a *app) trip(d *driving, agent pawl.Agent, limits pawl.Limits, after uint6
 		announce: func(ctx context.Context, run string) {
 			a.announceRun(ctx, agent, limits, run)
 		},
-		view:  func() view { return a.liveView(a.progress) },
+		view:  func() screen.View { return a.liveView(a.progress) },
 		after: after, source: agent.Source,
 	}
 }

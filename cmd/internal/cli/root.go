@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/pawl-run/pawl/cmd/internal/screen"
 	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/internal/naming"
 	"github.com/pawl-run/pawl/internal/sheet"
@@ -98,9 +99,9 @@ func (a *app) root() *cobra.Command {
 	}
 	group("run", "Run:", runCommand(a), askCommand(a), chatCommand(a), fixCommand(a), reproCommand(a), reviewCommand(a), refactorCommand(a), resumeCommand(a), forkCommand(a), sayCommand(a), cancelCommand(a))
 	group("look", "Look:", runsCommand(a), showCommand(a), eventsCommand(a), explainCommand(a), waitCommand(a), modelsCommand(a), budgetsCommand(a))
-	group("decide", "Decide:", approveCommand(a), denyCommand(a), answerCommand(a), submitCommand(a), settleCommand(a))
+	group("decide", "Decide:", approveCommand(a), denyCommand(a), answerCommand(a), submitCommand(a), settleCommand(a), approvalsCommand(a))
 	group("serve", "Serve:", serveCommand(a), workerCommand(a), mcpCommand(a), acpCommand(a), doctorCommand(a), upgradeCommand(a))
-	group("keep", "Keep:", gcCommand(a), backupCommand(a), exportCommand(a), importCommand(a))
+	group("keep", "Keep:", gcCommand(a), backupCommand(a), exportCommand(a), importCommand(a), verifyCommand(a))
 	group("develop", "Develop:", initCommand(a), checkCommand(a), replayCommand(a), recordCommand(a), evalCommand(a), schemaCommand(a), docsCommand(a), versionCommand(a))
 	root.SetHelpCommandGroupID("develop")
 	root.SetCompletionCommandGroupID("develop")
@@ -148,7 +149,7 @@ func usageText(c *cobra.Command, err error) string {
 		c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
 		hint = meant("--"+unknown.GetSpecifiedName(), names)
 	}
-	return fmt.Sprintf("%s%s; see %s --help", oneLine(err.Error()), hint, c.CommandPath())
+	return fmt.Sprintf("%s%s; see %s --help", screen.OneLine(err.Error()), hint, c.CommandPath())
 }
 
 // meant suggests the name that is most similar.
@@ -176,7 +177,7 @@ func unknownCommand(root *cobra.Command, name string) error {
 	for _, c := range root.Commands() {
 		names = append(names, c.Name())
 	}
-	return fmt.Errorf("there is no command %s%s; pawl ask TEXT asks a question", oneLine(name), meant(name, names))
+	return fmt.Errorf("there is no command %s%s; pawl ask TEXT asks a question", screen.OneLine(name), meant(name, names))
 }
 
 func asks(arg string) bool {

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/cmd/internal/screen"
 	"github.com/pawl-run/pawl/internal/journals"
 	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/server/client"
@@ -112,7 +113,7 @@ func (con *console) printRuns(lines iter.Seq2[client.RunLine, error]) error {
 		if l.Position > 0 {
 			status += fmt.Sprintf(", no. %d", l.Position)
 		}
-		return fmt.Sprintf("%s\t%s\t%s\t%s\t%d\t%s\t%s", oneLine(l.Run), oneLine(l.Agent), status, when(l.CreatedAt), l.Iterations, usd(l.CostUSD), labelText(l.Labels))
+		return fmt.Sprintf("%s\t%s\t%s\t%s\t%d\t%s\t%s", screen.OneLine(l.Run), screen.OneLine(l.Agent), status, when(l.CreatedAt), l.Iterations, usd(l.CostUSD), labelText(l.Labels))
 	})
 	if n == 0 && err == nil && !con.json {
 		con.sayf("no runs")
@@ -167,7 +168,7 @@ func labelText(labels map[string]string) string {
 	for _, k := range slices.Sorted(maps.Keys(labels)) {
 		parts = append(parts, k+"="+labels[k])
 	}
-	return oneLine(strings.Join(parts, " "))
+	return screen.OneLine(strings.Join(parts, " "))
 }
 
 // when formats a time in the local zone.

@@ -43,7 +43,7 @@ func TestMain(m *testing.M) {
 			tool.Supervise()
 			os.Exit(cli.Main(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Environ()))
 		},
-		"pawl-wrapper-1": func() { // what the one above starts for a command
+		"pawl-wrapper-2": func() { // what the one above starts for a command
 			stall()
 			tool.Supervise()
 		},
@@ -135,16 +135,6 @@ func scripts(dir string) testscript.Params {
 			for _, name := range []string{"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "PAWL_MODEL", "PAWL_DATABASE", "PAWL_TOKEN"} {
 				e.Setenv(name, "")
 			}
-			pages, err := filepath.Abs("../../../fix/repro/testdata/pages")
-			if err != nil {
-				return err
-			}
-			e.Setenv("PAGES", pages)
-			prices, err := filepath.Abs("../../../fix/refactor/testdata/prices")
-			if err != nil {
-				return err
-			}
-			e.Setenv("PRICES", prices)
 			cache := os.Getenv("GOCACHE")
 			if dir, err := os.UserCacheDir(); cache == "" && err == nil {
 				cache = filepath.Join(dir, "go-build")
@@ -170,6 +160,7 @@ func scripts(dir string) testscript.Params {
 			"halt":      halt,
 			"ask":       request,
 			"mode":      mode,
+			"keys":      keys,
 			"due":       due,
 			"elsewhere": elsewhere,
 			"soon": func(ts *testscript.TestScript, neg bool, args []string) {

@@ -21,8 +21,8 @@ import (
 // A service holds the options of pawl serve.
 type service struct {
 	driving
-	retention
 	caps
+	gc        *sweep
 	address   string
 	socket    string
 	tokenFile string
@@ -50,7 +50,7 @@ func serveCommand(a *app) *cobra.Command {
 	c.Flags().StringVar(&s.linkKey, "link-key", "", "a file with the key that signs links to approvals and log-ins, created if missing (default: $PAWL_LINK_KEY, else next to the database or in the user's state directory)")
 	c.Flags().StringVar(&s.metrics, "metrics", "", "also listen at this address, as :9090, for Prometheus and probes: /metrics, /healthz and /readyz, without a token")
 	c.Flags().BoolVar(&s.a2a, "a2a", false, "also serve the agents over the Agent2Agent protocol (A2A 1.0), at /a2a and /a2a/v1")
-	s.retention.flags(c.Flags())
+	s.gc = scheduled(c.Flags())
 	c.Flags().BoolVar(&s.specs, "allow-specs", false, "let clients send specs, whose commands run here; the specs are not stored in files")
 	c.Flags().BoolVar(&s.resume, "resume", false, "resume the runs of these agents that an earlier server paused")
 	c.Flags().UintVar(&s.most, "max-runs", 0, "drive at most this many runs at once; a request for one more gets 429 with Retry-After (default: no limit)")
@@ -63,9 +63,6 @@ func serveCommand(a *app) *cobra.Command {
 }
 
 func serveRuns(ctx context.Context, a *app, s *service, args []string) (int, error) {
-	if err := s.parks("a server"); err != nil {
-		return 0, err
-	}
 	if s.grace < 0 {
 		return 0, misuse("--grace is %v; it must not be negative", s.grace)
 	}
@@ -76,11 +73,10 @@ func serveRuns(ctx context.Context, a *app, s *service, args []string) (int, err
 	if err != nil {
 		return 0, err
 	}
-	h, err := hosting(a, s, args)
+	h, err := hosting(a, s, args, "a server")
 	if err != nil {
 		return 0, err
 	}
-	h.log = a.serverLog(s.verbose)
 	return a.with(ctx, func(j store) (int, error) {
 		defer h.close()
 		if err := h.open(ctx, j); err != nil {
@@ -99,9 +95,12 @@ func serveRuns(ctx context.Context, a *app, s *service, args []string) (int, err
 		if err != nil {
 			return 0, err
 		}
-		protocol, err := s.protocol(h)
-		if err != nil {
-			return 0, err
+		protocol := "" // the agent that the Agent2Agent protocol means by default; empty: it is not served
+		switch {
+		case s.a2a && len(h.served) == 0:
+			return 0, misuse("--a2a serves agents, and there are none; name their specs")
+		case s.a2a:
+			protocol = h.served[0].about.Name
 		}
 		rests, quit, err := h.attend(ctx, j, nil, &webhook.Options{Loopback: !s.specs, Public: public, LinkKey: key})
 		if err != nil {

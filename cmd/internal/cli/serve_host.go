@@ -55,6 +55,7 @@ type serveHost struct {
 
 	mu      sync.Mutex
 	secrets map[string]string // of all agents, by name
+	tell    func(pawl.Result) // delivers webhooks, once that has begun
 	threads engine.Threads
 }
 
@@ -82,13 +83,16 @@ func (s *servedAgent) ready() (worker.Work, error) {
 	return s.work, nil
 }
 
-// hosting reads the specs to serve, and reports all of their problems.
-func hosting(a *app, s *service, args []string) (*serveHost, error) {
+// hosting reads the specs to serve, and reports all of their problems. what is a word for the process.
+func hosting(a *app, s *service, args []string, what string) (*serveHost, error) {
+	if err := s.parks(what); err != nil {
+		return nil, err
+	}
 	set, err := s.settings()
 	if err != nil {
 		return nil, err
 	}
-	h := &serveHost{app: a, service: s, settings: set, secrets: map[string]string{}}
+	h := &serveHost{app: a, service: s, settings: set, secrets: map[string]string{}, log: a.serverLog(s.verbose)}
 	if h.dir, err = os.Getwd(); err != nil {
 		return nil, err
 	}
@@ -241,16 +245,16 @@ func (h *serveHost) triggers() (all []server.Trigger, err error) {
 // attend delivers the webhooks of runs of some agents (nil: of all), deletes old runs and counts
 // those that wait, until quit. Call rests with a run that this process releases.
 func (h *serveHost) attend(ctx context.Context, j store, agents []string, o *webhook.Options) (rests func(pawl.Result), quit func(), err error) {
-	quitGC, err := h.service.schedule(ctx, j, h.log)
-	if err != nil {
-		return nil, nil, err
-	}
+	quitGC := h.service.gc.schedule(ctx, j, h.log)
 	o.Log = h.log
 	rests, quitHooks, err := deliverAll(ctx, h.app, j, agents, o)
 	if err != nil {
 		quitGC()
 		return nil, nil, err
 	}
+	h.mu.Lock()
+	h.tell = rests
+	h.mu.Unlock()
 	h.app.watchBacklog(ctx, j, workHost{h})
 	return rests, func() { quitHooks(); quitGC() }, nil
 }
@@ -302,8 +306,29 @@ func (h *serveHost) engine(agent pawl.Agent) *engine.Engine {
 	}
 	o.Grace = h.service.grace
 	o.Watchers, o.Log, o.Threads = h.app.watchers(true), h.log, &h.threads
+	if h.app.webhooks(agent.Source) != nil {
+		o.Watchers = append(o.Watchers, noticeWatcher{h})
+	}
 	return engine.New(h.journal, o)
 }
+
+// A noticeWatcher has webhooks delivered when a run gives a notice, since it goes on for a while.
+type noticeWatcher struct{ host *serveHost }
+
+func (w noticeWatcher) Entry(_ context.Context, s *pawl.State, e pawl.Entry) {
+	if _, notice := e.Event.(pawl.NoticeGiven); !notice || engine.ParentOf(s) != "" {
+		return
+	}
+	w.host.mu.Lock()
+	tell := w.host.tell
+	w.host.mu.Unlock()
+	if tell != nil {
+		tell(s.Result())
+	}
+}
+
+func (noticeWatcher) Within(ctx context.Context, _ string, _ uint64) context.Context { return ctx }
+func (noticeWatcher) Left(context.Context, string, error)                            {}
 
 // named finds an agent by its name, the newest of several versions, or by NAME@VERSION.
 func (h *serveHost) named(name string) (found *servedAgent) {
@@ -444,7 +469,7 @@ func (h *serveHost) Again(ctx context.Context, s *pawl.State, fork *server.Chang
 			return one.ready()
 		}
 	}
-	_, _, called := runs.CalledBy(source)
+	_, called := runs.Called(source)
 	if one := h.versioned(s.Declaration()); one != nil && !called && start.Parent == "" && fork == nil {
 		w, err := one.ready()
 		w.Upgrade = one.upgrade

@@ -185,17 +185,6 @@ func parseLinkKey(place string, text []byte) ([]byte, error) {
 	return key, nil
 }
 
-// protocol is the agent that the Agent2Agent protocol means by default; empty: it is not served.
-func (s *service) protocol(h *serveHost) (string, error) {
-	switch {
-	case !s.a2a:
-		return "", nil
-	case len(h.served) == 0:
-		return "", misuse("--a2a serves agents, and there are none; name their specs")
-	}
-	return h.served[0].about.Name, nil
-}
-
 // keepFile reads a file that only the user can read, and creates it if it is missing.
 func keepFile(file string, content func() ([]byte, error)) ([]byte, error) {
 	text, err := os.ReadFile(file)

@@ -1,8 +1,6 @@
 package cli_test
 
 import (
-	"bufio"
-	"context"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -16,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pawl-run/pawl/cmd/internal/cli"
 	"github.com/pawl-run/pawl/webhook"
 )
 
@@ -81,28 +78,10 @@ type site struct {
 // serveUntil starts a command that says where it serves.
 func serveUntil(t *testing.T, args ...string) *site {
 	t.Helper()
-	ctx, stop := context.WithCancel(t.Context())
-	said, writer := io.Pipe()
-	code := make(chan int, 1)
-	go func() {
-		environ := append(os.Environ(), "PAWL_TOKEN="+hookToken, "PAWL_DATABASE=sqlite:runs.db")
-		code <- cli.Main(ctx, args, strings.NewReader(""), io.Discard, writer, environ)
-		_ = writer.Close()
-	}()
-	s := &site{T: t}
-	for lines := bufio.NewScanner(said); s.at == "" && lines.Scan(); {
-		if m := regexp.MustCompile(`^serving .*at (http://\S+)$`).FindStringSubmatch(lines.Text()); m != nil {
-			s.at = m[1]
-		}
-	}
-	rest := make(chan string, 1)
-	go func() {
-		text, _ := io.ReadAll(said)
-		rest <- string(text)
-	}()
-	t.Cleanup(stop)
-	s.end = func() (int, string) { stop(); return <-code, <-rest }
-	return s
+	found, end, err := begin(append(os.Environ(), "PAWL_TOKEN="+hookToken, "PAWL_DATABASE=sqlite:runs.db"), regexp.MustCompile(`(?m)^serving .*at (http://\S+)$`), args...)
+	must(t, err)
+	t.Cleanup(func() { end() })
+	return &site{t, found[1], end}
 }
 
 // post sends a document and returns the answer, which must have a status.
@@ -147,7 +126,7 @@ var payFiles = map[string]string{
 
 // A server reports its runs with a link to their requests, and the holder of the
 // link decides. A run that is parked because the server ends is told of, too.
-func TestServeTells(t *testing.T) {
+func TestServeTells(t *testing.T) { // Promises: T19.
 	told := newReceiver(t, payFiles)
 	s := serveUntil(t, "serve", "pay.yaml", "hang.yaml", "--addr", "127.0.0.1:0", "--grace", "10ms")
 	s.post("/v1/runs", hookToken, `{"agent":"pay"}`, 201)

@@ -2,7 +2,6 @@ package cli_test
 
 import (
 	"bufio"
-	"context"
 	"encoding/json"
 	"io"
 	"mime/multipart"
@@ -12,9 +11,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/pawl-run/pawl/cmd/internal/cli"
 )
 
 // The lines of docs/server.md that ask a server are asked of the server that is
@@ -35,7 +31,7 @@ func TestServerDocument(t *testing.T) {
 		switch r.Header.Set("Authorization", "Bearer "+token); {
 		case r.Method == http.MethodPost && r.URL.Path == "/v1/runs", strings.HasSuffix(r.URL.Path, "/fork"), strings.Contains(r.URL.Path, "/tools/"):
 			want = http.StatusCreated
-		case strings.HasSuffix(r.URL.Path, "/settle"):
+		case strings.HasSuffix(r.URL.Path, "/settle"), strings.HasSuffix(r.URL.Path, "/c_3/cancel"):
 			want = http.StatusUnprocessableEntity
 		}
 		status, body := ask(t, r)
@@ -75,24 +71,9 @@ func serveExamples(t *testing.T) string {
 	for _, name := range []string{"classifier", "question", "refunds", "seats"} {
 		args = append(args, filepath.Join(dir, name+".yaml"))
 	}
-	said := &said{}
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan int, 1)
-	go func() {
-		done <- cli.Main(ctx, args, strings.NewReader(""), io.Discard, said, []string{"PATH=" + os.Getenv("PATH"), "PAWL_TOKEN=" + token, "REFUND_TOKEN=of-the-bank"})
-	}()
-	t.Cleanup(func() {
-		cancel()
-		select {
-		case <-done:
-		case <-time.After(time.Minute):
-			t.Error("the server does not end")
-		}
-	})
-	var at []string
-	if !soon(func() bool { at = serving.FindStringSubmatch(said.String()); return at != nil }) {
-		t.Fatalf("the server does not come up: %s", said)
-	}
+	at, end, err := begin([]string{"PATH=" + os.Getenv("PATH"), "PAWL_TOKEN=" + token, "REFUND_TOKEN=of-the-bank"}, serving, args...)
+	must(t, err)
+	t.Cleanup(func() { end() })
 	return at[1]
 }
 

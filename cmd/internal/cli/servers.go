@@ -140,10 +140,14 @@ func (env *environment) credentials(s spec.MCPServer) (*mcp.HTTPOptions, error) 
 		}
 		return &mcp.HTTPOptions{OAuth: how}, nil
 	}
+	how := new(mcp.HTTPOptions)
 	if token := env.getenv(s.Token); s.Token != "" && token != "" {
-		return &mcp.HTTPOptions{Header: http.Header{"Authorization": {"Bearer " + token}}}, nil
+		how.Header = http.Header{"Authorization": {"Bearer " + token}}
 	}
-	return nil, nil
+	if s.Credentials != nil {
+		how.Token = s.Credentials.Token
+	}
+	return how, nil
 }
 
 // login has a person authorise requests to an MCP server of a spec.

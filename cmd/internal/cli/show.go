@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/cmd/internal/markdown"
+	"github.com/pawl-run/pawl/cmd/internal/screen"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/explain"
 	"github.com/pawl-run/pawl/internal/display"
@@ -69,7 +69,7 @@ func (con *console) show(r explain.Report, h pawl.Head, board []team.Task) error
 	w := tabwriter.NewWriter(con.out, 0, 0, 2, ' ', 0)
 	row := func(name, value string) {
 		if value != "" {
-			fmt.Fprintf(w, "%s\t%s\n", name, oneLine(value))
+			fmt.Fprintf(w, "%s\t%s\n", name, screen.OneLine(value))
 		}
 	}
 	row("run", r.Run)
@@ -131,41 +131,16 @@ func explainCommand(a *app) *cobra.Command {
 		if a.json {
 			return 0, printJSON(a.out, report)
 		}
-		w := a.page()
-		if _, err := io.WriteString(w, report.Markdown()); err != nil {
-			return 0, err
-		}
-		return 0, w.Close()
+		_, err = io.WriteString(a.out, report.Markdown())
+		return 0, err
 	})))
-}
-
-// page returns a writer of Markdown to standard output, which renders it on a terminal
-// unless NO_COLOR is set. Files and pipes get the Markdown as it is.
-func (a *app) page() io.WriteCloser {
-	f := a.outTerminal()
-	if f == nil {
-		return unclosed{a.out}
-	}
-	return markdown.NewWriter(resultWriter{f}, min(columns(f), mostColumns), a.coloured())
 }
 
 // outTerminal is the terminal that standard output is; nil: it is none.
 func (con *console) outTerminal() *os.File {
 	to, _ := con.out.(resultWriter)
-	if on, ok := to.w.(*inertWriter); ok {
-		f, _ := on.w.(*os.File)
-		return f
-	}
-	return nil
+	return screen.Terminal(to.w)
 }
-
-// mostColumns is the most columns that text takes, so that it stays readable.
-const mostColumns = 100
-
-// unclosed is a writer that others close.
-type unclosed struct{ io.Writer }
-
-func (unclosed) Close() error { return nil }
 
 // cost is what a run cost, as JSON.
 type cost struct {
@@ -185,11 +160,8 @@ func (a *app) showCost(r explain.Report) error {
 		return printJSON(a.out, cost{Run: r.Run, Agent: r.Agent, Status: r.Status, Iterations: r.Iterations, ModelCalls: r.Usage.ModelCalls,
 			UsedTokens: r.Usage.Input + r.Usage.Output, CostUSD: r.CostUSD, Spending: r.Spending})
 	}
-	w := a.page()
-	if _, err := io.WriteString(w, r.CostMarkdown()); err != nil {
-		return err
-	}
-	return w.Close()
+	_, err := io.WriteString(a.out, r.CostMarkdown())
+	return err
 }
 
 // usd formats an amount of dollars; a dash if it is unknown.

@@ -11,7 +11,6 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
-	"github.com/pawl-run/pawl/explain"
 	"github.com/pawl-run/pawl/fix/review"
 	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/spec"
@@ -60,35 +59,11 @@ func signalRun(ctx context.Context, a *app, ref string, p *post, say func(to *ru
 				return 0, fmt.Errorf("%w: %s", err, report.Next[0].Command)
 			}
 		}
-		switch {
-		case err != nil:
-			return 0, err
-		case a.far != nil:
-			return forwardFar(ctx, a, p, root, to.Fresh)
-		}
-		return forward(ctx, a, j, p, to)
-	})
-}
-
-// forwardFar watches the root of a run that got a signal, if the server has resumed it.
-func forwardFar(ctx context.Context, a *app, p *post, root pawl.Head, fresh bool) (int, error) {
-	now, err := runs.Head(ctx, a.current(), root.Run)
-	if err == nil && (now.Seq > root.Seq || now.Status == pawl.StatusRunning || now.Status == pawl.StatusQueued) {
-		code, err := a.driveFar(ctx, &p.driving, root.Seq, func(ctx context.Context) (pawl.Result, error) { return a.far.Run(ctx, root.Run) })
 		if err != nil {
-			err = fmt.Errorf("recorded for run %s, which the server resumes; watching it failed: %w", root.Run, err)
+			return 0, err
 		}
-		return code, err
-	}
-	var report explain.Report
-	if err == nil {
-		report, err = runs.Report(ctx, a.current(), now, a.place())
-	}
-	if err != nil {
-		return 0, err
-	}
-	a.recorded(report, fresh)
-	return 0, a.printReport(report)
+		return forward(ctx, a, j, p, to, root)
+	})
 }
 
 // sendSignal is [signalRun] for one signal to one call.
@@ -97,9 +72,10 @@ func sendSignal(ctx context.Context, a *app, ref, call string, p *post, s runs.S
 }
 
 // forward resumes the root of a run that got a signal, if this user suspended it in this
-// directory, or if the user asks for it; see [runs.Forward].
-func forward(ctx context.Context, a *app, j pawl.Journal, p *post, to *runs.Addressee) (int, error) {
-	run, code, resumed, again := to.State.Run(), 0, false, &resuming{driving: p.driving}
+// directory, or if the user asks for it; see [runs.Forward]. A server has resumed the root by
+// itself, unless it is as it was: then there is nothing to watch.
+func forward(ctx context.Context, a *app, j pawl.Journal, p *post, to *runs.Addressee, was pawl.Head) (int, error) {
+	code, resumed, again := 0, false, &resuming{driving: p.driving}
 	resume := func(ctx context.Context, root pawl.Head) error {
 		s, err := engine.Load(ctx, j, root.Run)
 		if err != nil {
@@ -114,12 +90,19 @@ func forward(ctx context.Context, a *app, j pawl.Journal, p *post, to *runs.Addr
 		}
 		return err
 	}
-	root, err := runs.RootOf(ctx, j, run)
+	root, err := runs.Head(ctx, j, was.Run)
 	switch {
 	case err != nil:
 		return 0, err
+	case a.far != nil && root.Seq == was.Seq && root.Status != pawl.StatusRunning && root.Status != pawl.StatusQueued:
+	case a.far != nil:
+		code, err = a.driveFar(ctx, &p.driving, was.Seq, func(ctx context.Context) (pawl.Result, error) { return a.far.Run(ctx, was.Run) })
+		if err != nil {
+			err = fmt.Errorf("recorded for run %s, which the server resumes; watching it failed: %w", was.Run, err)
+		}
+		return code, err
 	case !p.goOn:
-		root, resumed, err = runs.Forward(ctx, j, run, to.Fresh, resume)
+		root, resumed, err = runs.Forward(ctx, j, was.Run, to.Fresh, resume)
 	case runs.Owned(root.Lease) || root.Status != pawl.StatusSuccess:
 		err = resume(ctx, root)
 		resumed = err == nil

@@ -13,26 +13,35 @@ import (
 
 func cancelCommand(a *app) *cobra.Command {
 	reason := ""
-	c := oneRun(a, "cancel RUN [flags]", "Cancel a run in any process", func(ctx context.Context, j pawl.Journal, h pawl.Head) (int, error) {
-		h, report, err := a.tellRun(ctx, j, h, func(to desk, run, by string) error { return to.Cancel(ctx, run, by, reason) })
-		if err == nil && h.Status.Ended() {
-			err = deliverOf(ctx, a, j, h.Run)
+	c := a.command("cancel RUN [CALL] [flags]", "Cancel a run in any process, or one of its calls", cobra.RangeArgs(1, 2), func(ctx context.Context, args []string) (int, error) {
+		if len(args) == 2 {
+			return sendSignal(ctx, a, args[0], args[1], &post{}, runs.Cancellation(engine.Self().User, reason))
 		}
-		if err != nil {
-			return 0, err
-		}
-		switch {
-		case a.quiet:
-		case h.Status.Ended():
-			a.sayf("run %s is %v", h.Run, h.Status)
-			a.doubts(report)
-		default:
-			a.sayf("cancellation of run %s requested; %s ends it within a second, or when the calls in progress have stopped", h.Run, runs.OwnerText(h.Lease.Owner))
-		}
-		return 0, a.printReport(report)
+		return a.onRun(ctx, args[0], func(j pawl.Journal, h pawl.Head) (int, error) { return a.cancelRun(ctx, j, h, reason) })
 	})
-	c.Flags().StringVar(&reason, "reason", "", "the reason, for the log")
+	c.Long = "Cancel a run in any process, or one of its calls: the model reads who cancelled the call and why, and goes on. A call\nthat has not started does not run; the outcome of a write that has started is unknown."
+	c.Example = "  pawl cancel last\n  pawl cancel last c_3 --reason \"the site is down\""
+	c.Flags().StringVar(&reason, "reason", "", "the reason, for the log and, of a call, for the model")
 	return remotely(c)
+}
+
+func (a *app) cancelRun(ctx context.Context, j pawl.Journal, h pawl.Head, reason string) (int, error) {
+	h, report, err := a.tellRun(ctx, j, h, func(to desk, run, by string) error { return to.Cancel(ctx, run, by, reason) })
+	if err == nil && h.Status.Ended() {
+		err = deliverOf(ctx, a, j, h.Run)
+	}
+	if err != nil {
+		return 0, err
+	}
+	switch {
+	case a.quiet:
+	case h.Status.Ended():
+		a.sayf("run %s is %v", h.Run, h.Status)
+		a.doubts(report)
+	default:
+		a.sayf("cancellation of run %s requested; %s ends it within a second, or when the calls in progress have stopped", h.Run, runs.OwnerText(h.Lease.Owner))
+	}
+	return 0, a.printReport(report)
 }
 
 func sayCommand(a *app) *cobra.Command {

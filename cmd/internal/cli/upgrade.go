@@ -131,21 +131,11 @@ func upgradeRuns(ctx context.Context, a *app, j store, u *upgrading, specs map[s
 		return 0, err
 	}
 	if !a.quiet {
-		did := ""
-		if touched > 0 {
-			form := ": moved %d, forked %d, refused %d"
-			if u.dry {
-				form = ": would move %d, fork %d and refuse %d"
-			}
-			did = fmt.Sprintf(form, outcomes["compatible"], outcomes["fork"], outcomes["refused"])
+		form := "%d of %s waiting or paused with a changed agent: moved %d, forked %d, refused %d; %d forked before"
+		if u.dry {
+			form = "%d of %s waiting or paused with a changed agent: would move %d, fork %d and refuse %d; %d forked before"
 		}
-		if before > 0 {
-			did += fmt.Sprintf("; %d forked before", before)
-			if touched == 0 {
-				did += ", so nothing is left to move"
-			}
-		}
-		a.sayf("%d of %s waiting or paused with a changed agent%s", touched, display.Count(len(waiting), "run"), did)
+		a.sayf(form, touched, display.Count(len(waiting), "run"), outcomes["compatible"], outcomes["fork"], outcomes["refused"], before)
 	}
 	switch {
 	case len(problems) > 0:

@@ -13,7 +13,6 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/internal/display"
-	"github.com/pawl-run/pawl/spec"
 	"github.com/pawl-run/pawl/webhook"
 )
 
@@ -24,10 +23,10 @@ const (
 )
 
 // webhooks are those of an agent's source, with their secrets.
-func (env *environment) webhooks(source string) []webhook.Hook {
-	hooks := spec.ReadSource(source).Webhooks
+func (a *app) webhooks(source string) []webhook.Hook {
+	hooks := slices.Clone(a.sources.read(source).Webhooks)
 	for i, h := range hooks {
-		hooks[i].Secret = env.getenv(h.SecretName)
+		hooks[i].Secret = a.getenv(h.SecretName)
 	}
 	return hooks
 }

@@ -132,9 +132,9 @@ func workFor(ctx context.Context, a *app, made *spec.Spec, registry *spec.Regist
 	if err != nil {
 		return nil, err
 	}
-	// A call by a client over MCP or by a person can only resume as such a call.
-	if tool, by, ok := runs.CalledBy(s.Declaration().Source); ok && r.spec == "" {
-		if agent, err = runs.Calling(agent, tool, by); err != nil {
+	// A call by a client over MCP can only resume as such a call.
+	if tool, ok := runs.Called(s.Declaration().Source); ok && r.spec == "" {
+		if agent, err = runs.Calling(agent, tool); err != nil {
 			return nil, err
 		}
 	}

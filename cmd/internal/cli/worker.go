@@ -34,7 +34,7 @@ func workerCommand(a *app) *cobra.Command {
 	c.Flags().StringVar(&s.public, "public-url", "", "the URL of the server for people, for links in webhooks (default: no links)")
 	c.Flags().StringVar(&s.linkKey, "link-key", "", "the file with the server's key that signs links to approvals (default: as for pawl serve)")
 	c.Flags().StringVar(&s.metrics, "metrics", "", "listen at this address, as :9090, for Prometheus and probes: /metrics, /healthz and /readyz, without a token")
-	s.retention.flags(c.Flags())
+	s.gc = scheduled(c.Flags())
 	s.caps.flags(c.Flags())
 	c.Flags().BoolVar(&s.verbose, "verbose", false, "log every run that is taken")
 	s.flag(c, "model", "effort", "limit", "policy", "parking")
@@ -60,14 +60,10 @@ func workRuns(ctx context.Context, a *app, s *shift, args []string) (int, error)
 	case len(args) == 0:
 		return 0, misuse("a worker needs the agents whose runs it drives; name their specs, or a directory of specs")
 	}
-	if err := s.parks("a worker"); err != nil {
-		return 0, err
-	}
-	h, err := hosting(a, &s.service, args)
+	h, err := hosting(a, &s.service, args, "a worker")
 	if err != nil {
 		return 0, err
 	}
-	h.log = a.serverLog(s.verbose)
 	var system Dispatch
 	if s.on != "" {
 		if system, err = a.dispatch(ctx, s.on, h.log); err != nil {

@@ -4,6 +4,7 @@ package eval
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -26,6 +27,7 @@ type File struct {
 	Agents    []Agent    `yaml:"agents"`
 	CasesNode ast.Node   `yaml:"cases"` // a list, or the name of a file with a case on each line
 	Score     []ast.Node `yaml:"score"`
+	User      *User      `yaml:"user"` // answers and goes on; nil: nobody does
 	Threshold *float64   `yaml:"threshold"`
 	Repeat    int        `yaml:"repeat"`
 	Parallel  int        `yaml:"parallel"`
@@ -42,12 +44,24 @@ type Agent struct {
 	Model string `yaml:"model"`
 }
 
+// A User is a person whom a model plays: it answers what the agent asks, and goes on after its answers.
+type User struct {
+	Persona  string  `yaml:"persona"`
+	Model    string  `yaml:"model"`
+	Messages int     `yaml:"messages"` // the most that it writes in a case, after the input; default 5
+	Cost     float64 `yaml:"cost"`     // the most dollars one message may cost; default 0.02
+}
+
+// Of is the person of a case.
+func (u *User) Of(c Case) string { return strings.TrimSpace(u.Persona + "\n" + c.User) }
+
 // A Case is an input with what is expected of the answer.
 type Case struct {
 	ID       string     `yaml:"id"`
 	Input    string     `yaml:"input"`
 	Expected any        `yaml:"expected"`
 	Script   string     `yaml:"script"` // replies in place of the agent's model
+	User     string     `yaml:"user"`   // in addition to the persona of the file's user
 	Score    []ast.Node `yaml:"score"`  // in addition to the file's
 
 	Scorers []Scorer `yaml:"-"`
@@ -172,6 +186,15 @@ func (r *reader) check(f *File, root ast.Node) {
 	if f.Repeat < 0 || f.Parallel < 0 || f.MaxCost < 0 {
 		r.at(r.path, 0, root, "repeat, parallel and max_cost must not be negative")
 	}
+	if u := f.User; u != nil {
+		if u.Model == "" {
+			r.at(r.path, 0, find("$.user"), "the user has no model (write model: PROVIDER/NAME)")
+		}
+		if u.Messages < 0 || u.Cost < 0 {
+			r.at(r.path, 0, find("$.user"), "messages and cost must not be negative")
+		}
+		u.Messages, u.Cost = cmp.Or(u.Messages, 5), cmp.Or(u.Cost, 0.02)
+	}
 	f.Repeat, f.Parallel = max(f.Repeat, 1), max(f.Parallel, 1)
 }
 
@@ -199,6 +222,10 @@ func (r *reader) cases(f *File) {
 			c.Scorers = []Scorer{{Kind: Status, Want: "success"}}
 		}
 		switch {
+		case f.User == nil && c.User != "":
+			r.at(path, line, n, "the case has a user, but the file has none (write user: {model: …} in the file)")
+		case f.User != nil && f.User.Of(c) == "":
+			r.at(path, line, n, "nothing says who the user is (write persona: … for the user, or user: … in the case)")
 		case c.Input == "":
 			r.at(path, line, n, "the case has no input")
 		case slices.ContainsFunc(f.Cases, func(o Case) bool { return o.ID == c.ID && c.ID != "" }):

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/pawl-run/pawl"
 )
 
 // A Report is an evaluation that took place.
@@ -20,15 +22,23 @@ type Report struct {
 
 // A Run is one run of a case with its scores.
 type Run struct {
-	Agent   string   `json:"agent"`
-	Case    string   `json:"case"`
-	Repeat  int      `json:"repeat"`
-	Run     string   `json:"run"`
-	Status  string   `json:"status"`
-	Tokens  int      `json:"tokens"`
-	Elapsed int64    `json:"elapsed_ms"`
-	CostUSD *float64 `json:"cost_usd"` // with its judges
-	Scores  []Score  `json:"scores"`
+	Agent    string   `json:"agent"`
+	Case     string   `json:"case"`
+	Repeat   int      `json:"repeat"`
+	Run      string   `json:"run"` // the last one
+	Status   string   `json:"status"`
+	Tokens   int      `json:"tokens"`
+	Elapsed  int64    `json:"elapsed_ms"`
+	CostUSD  *float64 `json:"cost_usd"`           // with its user and its judges
+	Messages int      `json:"messages,omitempty"` // that a user wrote after the input
+	Scores   []Score  `json:"scores"`
+}
+
+// Add adds what a run of the agent or of its user has used.
+func (r *Run) Add(of pawl.Result) {
+	r.Tokens += of.Usage.Input + of.Usage.Output
+	r.Elapsed += of.ElapsedMS
+	r.CostUSD = Plus(r.CostUSD, (*float64)(of.CostUSD))
 }
 
 // A Summary is what the runs of one agent come to.
@@ -64,7 +74,7 @@ func (r *Report) Sum() {
 		}
 		s := summary(r.Runs[i:n])
 		r.Agents = append(r.Agents, s)
-		r.CostUSD = plus(r.CostUSD, s.CostUSD)
+		r.CostUSD = Plus(r.CostUSD, s.CostUSD)
 		for _, m := range s.Scorers {
 			if r.Threshold != nil && m.Mean < *r.Threshold-1e-9 {
 				r.Met = false
@@ -79,7 +89,7 @@ func summary(runs []Run) Summary {
 	var elapsed []int64
 	for _, run := range runs {
 		s.Tokens += run.Tokens
-		s.CostUSD = plus(s.CostUSD, run.CostUSD)
+		s.CostUSD = Plus(s.CostUSD, run.CostUSD)
 		elapsed = append(elapsed, run.Elapsed)
 		for _, score := range run.Scores {
 			i := slices.IndexFunc(s.Scorers, func(m Mean) bool { return m.Scorer == score.Scorer })
@@ -108,8 +118,8 @@ func percentile(sorted []int64, percent float64) int64 {
 	return sorted[max(0, int(math.Ceil(percent/100*float64(len(sorted))))-1)]
 }
 
-// plus adds dollars; nil is unknown, and counts as nothing.
-func plus(a, b *float64) *float64 {
+// Plus adds dollars; nil is unknown, and counts as nothing.
+func Plus(a, b *float64) *float64 {
 	if a == nil || b == nil {
 		return cmp.Or(a, b)
 	}

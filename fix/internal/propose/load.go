@@ -2,18 +2,17 @@ package propose
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"go/ast"
-	"go/importer"
 	"go/parser"
 	"go/token"
 	"go/types"
-	"io"
 	"os"
 	"path"
 	"path/filepath"
 	"strings"
+
+	"golang.org/x/tools/go/gcexportdata"
 )
 
 // ListFlags are the arguments of go list whose output [Load] reads, before the flags of the build and the
@@ -23,6 +22,8 @@ var ListFlags = []string{"list", "-e", "-deps", "-test", "-export", "-json=Impor
 // A Module is the code that some tests are about: the packages of the main module, or of the workspace, that
 // they depend on.
 type Module struct {
+	Paths []string // the import paths of the packages
+
 	fset     *token.FileSet
 	packages []*goPackage
 }
@@ -48,16 +49,14 @@ func Load(listed string, root string, read func(name string) ([]byte, error)) (*
 	}
 	m := &Module{fset: token.NewFileSet()}
 	exports := map[string]string{}
-	for list := json.NewDecoder(strings.NewReader(listed)); ; {
+	for list := json.NewDecoder(strings.NewReader(listed)); list.More(); {
 		var p struct {
 			ImportPath, Dir, Export string
 			GoFiles                 []string
 			Standard                bool
 			Module                  *struct{ Main bool }
 		}
-		if err := list.Decode(&p); errors.Is(err, io.EOF) {
-			break
-		} else if err != nil {
+		if err := list.Decode(&p); err != nil {
 			return nil, fmt.Errorf("read what go list says: %w", err)
 		}
 		exports[p.ImportPath] = p.Export
@@ -65,20 +64,12 @@ func Load(listed string, root string, read func(name string) ([]byte, error)) (*
 			continue
 		}
 		if dir, err := filepath.Rel(root, p.Dir); err == nil && filepath.IsLocal(dir) {
+			m.Paths = append(m.Paths, p.ImportPath)
 			m.packages = append(m.packages, m.parse(p.ImportPath, filepath.ToSlash(dir), p.GoFiles, read))
 		}
 	}
 	m.check(exports)
 	return m, nil
-}
-
-// Paths returns the import paths of the packages.
-func (m *Module) Paths() []string {
-	var paths []string
-	for _, p := range m.packages {
-		paths = append(paths, p.path)
-	}
-	return paths
 }
 
 // File returns the name of the file that a coverage profile names.
@@ -110,13 +101,28 @@ func (m *Module) parse(at, dir string, files []string, read func(name string) ([
 	return p
 }
 
-// check finds the types of what the packages consist of. What they import was compiled by go list.
+type importer func(path string) (*types.Package, error)
+
+func (i importer) Import(path string) (*types.Package, error) { return i(path) }
+
+// check finds the types of what the packages consist of. What they import was compiled by go list. Package
+// go/importer reads that, too, but it imports go/build and readers of object files, which all users would compile.
 func (m *Module) check(exports map[string]string) {
-	imports := importer.ForCompiler(m.fset, "gc", func(path string) (io.ReadCloser, error) {
-		if exports[path] == "" {
-			return nil, fmt.Errorf("%s was not compiled", path)
+	read := map[string]*types.Package{"unsafe": types.Unsafe}
+	imports := importer(func(path string) (*types.Package, error) {
+		if p := read[path]; p != nil && p.Complete() {
+			return p, nil
 		}
-		return os.Open(exports[path])
+		f, err := os.Open(exports[path])
+		if err != nil {
+			return nil, fmt.Errorf("%s was not compiled: %w", path, err)
+		}
+		defer f.Close()
+		r, err := gcexportdata.NewReader(f) //nolint:staticcheck // up to Go 1.27, go list names archives
+		if err != nil {
+			return nil, fmt.Errorf("read the types of %s: %w", path, err)
+		}
+		return gcexportdata.Read(r, m.fset, read, path)
 	})
 	for _, p := range m.packages {
 		var files []*ast.File

@@ -8,8 +8,8 @@ import (
 
 // A faultCase is what is right under a fault, in the words of [rig.verdict]: at
 // the reply with the calls, and at the one without if that differs. What comes
-// to the same is divided by a bar. on has wires where it differs; why is for the
-// table.
+// to the same is divided by a bar. on has wires where it differs; why is what a
+// failure of the test says was wanted.
 type faultCase struct {
 	does string
 	end  string

@@ -16,7 +16,7 @@ import (
 // happens twice, no later request is one that the provider refuses, the log
 // replays to the same decisions, and in the end, resumed if need be, the run
 // does what it was asked.
-func TestFaults(t *testing.T) {
+func TestFaults(t *testing.T) { // Promises: B2, N9.
 	for _, f := range fakeprovider.Faults() {
 		c, ok := cases[f.Name]
 		if !ok {
@@ -39,6 +39,9 @@ func TestFaults(t *testing.T) {
 				}
 				if !struck {
 					t.Error("it found nothing to strike")
+				}
+				if t.Failed() {
+					t.Logf("under %s (%s) pawl %s", f.Name, f.About, c.why)
 				}
 			})
 		}

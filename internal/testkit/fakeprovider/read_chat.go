@@ -45,7 +45,7 @@ func (in *inbound) openAI() (node, bool) {
 	}
 	in.Model, in.Stream = doc.at("model").text(), doc.at("stream").flag()
 	in.Decoded.Sampling.Temperature = doc.at("temperature").number()
-	in.Decoded.NoCalls = doc.at("tool_choice").text() == "none"
+	in.Decoded.ToolChoice = doc.at("tool_choice").text()
 	if in.Model == "" {
 		in.wrong("", "you must provide a model parameter")
 	}

@@ -36,7 +36,9 @@ func readGoogle(in *inbound) {
 			})
 		}
 	}
-	r.NoCalls = doc.at("toolConfig").at("functionCallingConfig").at("mode").text() == "NONE"
+	if doc.at("toolConfig").at("functionCallingConfig").at("mode").text() == "NONE" {
+		r.ToolChoice = "none"
+	}
 	list := doc.at("contents").list("[%d]")
 	c := checkGoogle{inbound: in}
 	for _, msg := range list {

@@ -26,6 +26,14 @@ type broken struct {
 	post   func(j *memory.Journal, l pawl.Signal) (pawl.Signal, error)
 	remove func(j *memory.Journal, run string, epoch uint64) error
 	sweep  func(j *memory.Journal, before time.Time, keep func(string) bool) (int, error)
+	keep   func(j *memory.Journal, name string, was, now []byte) error
+}
+
+func (b *broken) Keep(ctx context.Context, name string, was, now []byte) error {
+	if b.keep == nil {
+		return b.Journal.Keep(ctx, name, was, now)
+	}
+	return b.keep(b.Journal, name, was, now)
 }
 
 func (b *broken) Claim(ctx context.Context, c pawl.Claim) (pawl.Lease, error) {
@@ -201,6 +209,14 @@ var cases = map[string]struct {
 	}}},
 	"removes what is new": {"remove/stored", broken{sweep: func(j *memory.Journal, _ time.Time, keep func(string) bool) (int, error) {
 		return j.RemoveBlobs(bg, time.Now().Add(time.Hour), keep)
+	}}},
+	"keeps what the caller has not seen": {"kept/swap", broken{keep: func(j *memory.Journal, name string, was, now []byte) error {
+		for r := range j.Kept(bg, name) {
+			if was = r.Data; r.Name == name {
+				break
+			}
+		}
+		return j.Keep(bg, name, was, now)
 	}}},
 }
 

@@ -32,11 +32,12 @@ func spent(n int64) budget.Change {
 	return budget.Change{Settle: budget.SettleSpent, Spent: budget.Amount{Tokens: n, Cost: 2 * n}}
 }
 
-// accounts is a balance for each account: what is spent and what is reserved, in tokens.
-func (c *check) accounts(want map[string][2]int64) {
+// accounts is a balance for each account of these names, or for all: what is spent and what is
+// reserved, in tokens.
+func (c *check) accounts(want map[string][2]int64, names ...string) {
 	c.Helper()
 	got, last := map[string][2]int64{}, ""
-	for b, err := range c.ledger().Balances(c.Context()) {
+	for b, err := range c.ledger().Balances(c.Context(), names...) {
 		c.ok(err, "reading the balances")
 		if b.Account <= last {
 			c.failf("account %q comes after %q", b.Account, last)
@@ -79,6 +80,7 @@ var ledgers = []rule{
 		c.ok(j.Spend(c.Context(), batch(l, 2, "c"), budget.Change{Settle: budget.SettleReserved}), "spending what is reserved")
 		c.ok(j.Spend(c.Context(), batch(l, 3, "d"), spent(5)), "settling nothing")
 		c.accounts(map[string][2]int64{"x": {100, 0}, "y": {30, 0}})
+		c.accounts(map[string][2]int64{"y": {30, 0}}, "y", "z")
 	}},
 	{"budget/refused", "what is settled stays reserved if the batch is refused", func(c *check) {
 		j, l := c.ledger(), c.claim("r")

@@ -8,9 +8,8 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-func (c *check) heads(q pawl.Query) []pawl.Head {
+func (c *check) heads(q pawl.Query) (out []pawl.Head) {
 	c.Helper()
-	var out []pawl.Head
 	for h, err := range c.List(c.Context(), q) {
 		c.ok(err, "listing")
 		out = append(out, h)
@@ -101,6 +100,7 @@ var lists = []rule{
 			c.put(fmt.Sprintf("r%d", (i*3)%5), pawl.Head{Status: pawl.StatusRunning, Created: day.Add(time.Duration(i) * time.Second)})
 		}
 		c.listIs(pawl.Query{}, "r2", "r4", "r1", "r3", "r0")
+		c.listIs(pawl.Query{Before: "r4", Max: 2}, "r1", "r3")
 	}},
 	{"list/filters", "fields of a query select by what they name, and all of them must match", func(c *check) {
 		ops := map[string]string{"team": "ops", "env": "prod"}

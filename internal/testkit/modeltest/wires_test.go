@@ -42,7 +42,7 @@ func through(t *testing.T, adapter func(url string, client *http.Client) pawl.Mo
 }
 
 // Models of one wire that are spoken to differently are here more than once.
-func TestAnthropic(t *testing.T) {
+func TestAnthropic(t *testing.T) { // Promises: D2, L3.
 	t.Parallel()
 	for name, lacks := range map[string]modeltest.Lacks{
 		"claude-haiku-4-5":  {Citations: true},
@@ -56,7 +56,7 @@ func TestAnthropic(t *testing.T) {
 	}
 }
 
-func TestOpenAIChat(t *testing.T) {
+func TestOpenAIChat(t *testing.T) { // Promises: D2.
 	t.Parallel()
 	through(t, func(url string, client *http.Client) pawl.Model {
 		return openai.New("house", &openai.Options{APIKey: "key", BaseURL: url + "/v1", HTTPClient: client})
@@ -66,7 +66,7 @@ func TestOpenAIChat(t *testing.T) {
 	})
 }
 
-func TestOpenAIResponses(t *testing.T) {
+func TestOpenAIResponses(t *testing.T) { // Promises: L3.
 	t.Parallel()
 	through(t, func(url string, client *http.Client) pawl.Model {
 		return openai.New("gpt-6.2-sol", &openai.Options{API: openai.Responses, APIKey: "key", BaseURL: url + "/v1", HTTPClient: client})
@@ -76,7 +76,7 @@ func TestOpenAIResponses(t *testing.T) {
 	})
 }
 
-func TestGoogle(t *testing.T) {
+func TestGoogle(t *testing.T) { // Promises: D2, L3.
 	t.Parallel()
 	for name, lacks := range map[string]modeltest.Lacks{
 		"gemini-4-hydrogen":     {CacheWrite: true, Temperature: true},

@@ -28,6 +28,7 @@ import (
 //	writes N [EFFORT]: the most tokens of a reply of each model, and what it thinks with by itself
 //	builtins · plan · board · serial · max_parallel N · core PATTERN… · observe · goal EXPR · approvals [ttl=D] [stop] [unobserved]
 //	tool NAME [read|idempotent|write] [client|alone|exempt|external] [timeout=D cap=N calls=N parallel=N on_doubt=X version=V args=a,b? witness=a,b supervised=WORD]
+//	wait [SIGNAL…]: the tool wait
 //	hosted NAME [calls=N cap=N]: the provider runs it
 //	delegate NAME [limits=K=V,…] [ask=TOOL] TOOL…: an agent as a tool; it has the tools named, declared before
 //	mate NAME [carry=X] [back] [limits=K=V,…] [ask=TOOL] TOOL…: an agent that may get the conversation, and with back may hand it back
@@ -62,6 +63,8 @@ func (w *world) agent(input string) (a pawl.Agent, err error) {
 			a.Output = json.RawMessage(rest)
 		case "max_tokens":
 			a.Sampling.MaxTokens, err = strconv.Atoi(rest)
+		case "tool_choice":
+			a.Sampling.ToolChoice = rest
 		case "effort":
 			a.Sampling.Effort = rest
 		case "writes":
@@ -81,6 +84,8 @@ func (w *world) agent(input string) (a pawl.Agent, err error) {
 			a.Tools, a.Policies = append(a.Tools, approval.PresentPlan()), append(a.Policies, approval.Plan())
 		case "board": // after the agents that share it
 			a = team.Board(a)
+		case "notices":
+			a.Notices = true
 		case "serial":
 			a.Serial = true
 		case "core":
@@ -97,6 +102,11 @@ func (w *world) agent(input string) (a pawl.Agent, err error) {
 			}
 		case "observe":
 			a.Observer = w.Observe
+		case "instruct": // for each turn, and the last for all further ones; -: none
+			texts := strings.Split(rest, " | ")
+			a.Instruct = func(_ context.Context, s *pawl.State) (string, error) {
+				return strings.TrimPrefix(strings.TrimSpace(texts[min(s.Iterations(), len(texts)-1)]), "-"), nil
+			}
 		case "goal":
 			a.Goal = &pawl.Goal{Metric: w.Measure}
 			a.Goal.Success, err = stop.Parse(rest, nil)
@@ -115,6 +125,8 @@ func (w *world) agent(input string) (a pawl.Agent, err error) {
 			if t.info, err = toolInfo(words); err == nil {
 				a.Tools = append(a.Tools, t)
 			}
+		case "wait":
+			a.Tools = append(a.Tools, tool.Wait(&tool.WaitOptions{Signals: strings.Fields(rest)}))
 		case "hosted":
 			info, wrong := toolInfo(strings.Fields(rest))
 			a.Tools, err = append(a.Tools, tool.Hosted(info.Name, &tool.HostedOptions{MaxCalls: info.MaxCalls, MaxOutput: info.MaxOutput})), wrong

@@ -15,6 +15,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/approval"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/internal/testkit"
 	"github.com/pawl-run/pawl/journal/memory"
@@ -39,7 +40,9 @@ import (
 //	leg            the log of the run that the run has handed over to, which the next
 //	               command is about
 //	cancel         given a reason: ends a run without an owner
+//	cancel-call    CALL, given a reason
 //	say, say-after given a text: a message to the run
+//	signal         NAME, given a text: a message of that name
 //	wait           D: lets time pass
 //	replay         decides every step of the log again
 //	result         the run's result
@@ -378,8 +381,8 @@ func (s *stage) signal(line string) error {
 		return other.Submit(ctx, run, call, "anna", raw)
 	case "approve":
 		return other.Approve(ctx, run, call, "anna", &engine.ApproveOptions{Args: raw})
-	case "approve-run":
-		return other.Approve(ctx, run, call, "anna", &engine.ApproveOptions{Args: raw, ForRun: true})
+	case "approve-run", "approve-thread", "approve-agent":
+		return other.Approve(ctx, run, call, "anna", &engine.ApproveOptions{Args: raw, Reach: approval.Reach{Scope: verb[len("approve-"):]}})
 	case "deny":
 		return other.Deny(ctx, run, call, "anna", rest, nil)
 	case "happened":
@@ -390,6 +393,10 @@ func (s *stage) signal(line string) error {
 		return other.Say(ctx, run, "anna", strings.TrimSpace(call+" "+rest), nil)
 	case "say-after":
 		return other.Say(ctx, run, "anna", strings.TrimSpace(call+" "+rest), &engine.SayOptions{After: true})
+	case "signal":
+		return other.Say(ctx, run, "anna", rest, &engine.SayOptions{Signal: call})
+	case "cancel-call":
+		return other.CancelCall(ctx, run, call, "anna", rest)
 	case "cancel":
 		return other.Cancel(ctx, run, "anna", strings.TrimSpace(call+" "+rest))
 	}

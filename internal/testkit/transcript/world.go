@@ -12,8 +12,11 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/approval"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/internal/process"
 	"github.com/pawl-run/pawl/internal/testkit"
+	"github.com/pawl-run/pawl/tool"
 )
 
 // world is what is outside the runs of a transcript: the model, the tools,
@@ -176,7 +179,8 @@ func (s scripted) Reconcile(ctx context.Context, inv pawl.Invocation) (pawl.Outp
 	s.world.mu.Unlock()
 	switch word, rest, _ := strings.Cut(line, " "); word {
 	case "happened":
-		return pawl.Output{JSON: json.RawMessage(rest)}, true, nil
+		files, rest := filesIn(rest)
+		return pawl.Output{JSON: json.RawMessage(rest), Files: files}, true, nil
 	case "failed":
 		return pawl.Output{}, true, errors.New(rest)
 	case "late":
@@ -210,7 +214,9 @@ func (w *world) Approve(ctx context.Context, r engine.Request) (d engine.Decisio
 	clear(r.Args) // which is a copy
 	switch word {
 	case "approve", "run":
-		d.Approve, d.ForRun = true, word == "run"
+		if d.Approve = true; word == "run" {
+			d.Scope = approval.ForRun
+		}
 		if rest != "" {
 			d.Args = json.RawMessage(rest)
 		}
@@ -231,7 +237,7 @@ func (w *world) Approve(ctx context.Context, r engine.Request) (d engine.Decisio
 // Info returns what was declared.
 func (s scripted) Info() pawl.ToolInfo { return s.info }
 
-// Run does what the next line for the tool says: [after=D] RESULT, error TEXT,
+// Run does what the next line for the tool says: [after=D] [report FRACTION TEXT; …] RESULT, error TEXT,
 // panic TEXT, ask QUESTION, ask-for KEY QUESTION, answer KEY, hang (until the context ends), stuck (even then), late (finishes
 // although it was told to stop), die (its effect takes place, and the process
 // is killed before it can tell), or big N.
@@ -259,6 +265,13 @@ func (s scripted) Run(ctx context.Context, inv pawl.Invocation) (pawl.Output, er
 			return pawl.Output{}, err
 		}
 	}
+	for strings.HasPrefix(line, "report ") {
+		said, rest, _ := strings.Cut(strings.TrimPrefix(line, "report "), "; ")
+		fraction, text := process.ParseProgress(said)
+		tool.Progress(ctx, fraction, text)
+		line = rest
+	}
+	files, line := filesIn(line)
 	word, rest, _ := strings.Cut(line, " ")
 	switch word {
 	case "error":
@@ -291,8 +304,18 @@ func (s scripted) Run(ctx context.Context, inv pawl.Invocation) (pawl.Output, er
 		}
 	}
 	if json.Valid([]byte(line)) {
-		return pawl.Output{JSON: json.RawMessage(line)}, nil
+		return pawl.Output{JSON: json.RawMessage(line), Files: files}, nil
 	}
 	raw, err := json.Marshal(line)
-	return pawl.Output{JSON: raw}, err
+	return pawl.Output{JSON: raw, Files: files}, err
+}
+
+// filesIn returns the files with which a line begins, each as "file NAME TEXT; ", and the rest.
+func filesIn(line string) (files []pawl.File, rest string) {
+	for strings.HasPrefix(line, "file ") {
+		file, rest, _ := strings.Cut(strings.TrimPrefix(line, "file "), "; ")
+		name, text, _ := strings.Cut(file, " ")
+		files, line = append(files, pawl.File{Name: name, Data: []byte(text)}), rest
+	}
+	return files, line
 }

@@ -32,7 +32,7 @@ var forged = []string{"Invalid `signature` in `thinking` block", "Invalid `data`
 
 // FuzzRequests: whatever stands in a log, a request made of it is one that the
 // provider takes.
-func FuzzRequests(f *testing.F) {
+func FuzzRequests(f *testing.F) { // Promises: B1.
 	f.Add([]byte("0123456789abcdefghijklmnopqrstuvwxyz"))
 	f.Add([]byte{2, 0, 5, 2, 1, 2, 4, 0, 0, 2, 1, 2, 4, 0, 0, 2, 2, 2, 9, 0, 0, 1, 1, 12, 1, 0, 1})
 	f.Add([]byte{})

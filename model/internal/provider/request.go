@@ -25,14 +25,6 @@ func (s *Server) Limit(r pawl.Request) int {
 	return limit
 }
 
-// Encode returns a request as JSON with the sampling options: see [Merge] and [JSON].
-func Encode(req map[string]any, options map[string]json.RawMessage, owned []string, put func(name string, v json.RawMessage) bool) ([]byte, error) {
-	if err := Merge(req, options, owned, put); err != nil {
-		return nil, err
-	}
-	return JSON(req)
-}
-
 // Merge puts the sampling options into a request under their own names: each
 // replaces a field of the request, and null removes it. Only the run sets the
 // names in owned. An option for which put returns true is not set again.

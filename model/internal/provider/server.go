@@ -133,6 +133,19 @@ func (s *Server) Effort(asked string) (effort string, notes []string) {
 	return effort, notes
 }
 
+// CannotForce returns a note that the tool choice was left out, if the model of Anthropic cannot be
+// forced to call a tool: some never, and others not while they think with a budget; empty: it can.
+// Source: Anthropic, "Define tools", on tool_choice with extended thinking.
+func (s Server) CannotForce(thinking bool) string {
+	switch {
+	case s.Traits.Unforced:
+		return "tool_choice was left out: " + s.Full + " cannot be forced to call a tool"
+	case thinking:
+		return "tool_choice was left out: " + s.Full + " cannot be forced to call a tool while it thinks with a budget"
+	}
+	return ""
+}
+
 // Unsampled returns a note that a field of the sampling was left out, if the model does not take
 // it; else the empty string. While a model of Anthropic thinks, it takes top_p alone.
 func (s *Server) Unsampled(field string, thinks bool) string {

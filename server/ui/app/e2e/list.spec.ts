@@ -52,7 +52,7 @@ test("what the list shows is in its address, and a view keeps it", async ({ page
 test("many runs are decided at once, and the outcome of each is shown", async ({ page, pawl, expected }) => {
   expected.push(/409/); // what somebody else has decided
   const label = { many: "yes" };
-  const asks = [await pawl.start("restock", { labels: label }), await pawl.start("restock", { labels: label })];
+  const asks = await Promise.all([pawl.start("restock", { labels: label }), pawl.start("restock", { labels: label })]);
   const desk = await pawl.start("desk", { labels: label });
   await pawl.login(page);
   await page.getByLabel("Search", { exact: true }).fill("many=yes");

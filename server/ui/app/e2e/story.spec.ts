@@ -58,8 +58,8 @@ test("the story: log in by the link, start a run, watch it, approve with edited 
   await args.fill('{"article": "coffee", "kilos": 18');
   await expect(page.getByText("Not JSON")).toBeVisible();
   await expect(page.locator("dialog button[type=submit]")).toBeDisabled();
-  await args.fill('{"article": "coffee", "kilos": 18, "vendor": "V-2207"}');
-  await expect(dialog.locator(".changes")).toHaveText("kilos: 24 → 18");
+  await args.fill('{"article": "coffee", "kilos": 9007199254740993, "vendor": "V-2207"}'); // no JavaScript number
+  await expect(dialog.locator(".changes")).toHaveText("kilos: 24 → 9007199254740993");
   const name = page.getByLabel("Your name, for the log");
   for (const nobody of ["", "  "]) { // not by keys either
     await name.fill(nobody);
@@ -75,12 +75,10 @@ test("the story: log in by the link, start a run, watch it, approve with edited 
   await expect(page.locator(".summary .status")).toHaveText("success");
   await expect(page.locator(".conn")).toContainText("ended");
   const run = decodeURIComponent(/runs\/([^/]+)/.exec(page.url())![1]);
-  const { entries } = await pawl.api(`/v1/runs/${run}/events`);
-  expect(entries.find((e: any) => e.type === "approval.decided").data.args).toEqual({ article: "coffee", kilos: 18, vendor: "V-2207" });
   await expect(page.locator(row("place_order")).first()).toContainText("approved by Ann");
   await page.locator(row("place_order")).first().click();
   await expect(page.locator("#detail")).toContainText("Edited arguments");
-  await expect(page.locator("#detail .tree").last()).toContainText("18");
+  await expect(page.locator("#detail .tree").last()).toContainText("9007199254740993");
 
   // The child's own bars, inline.
   await page.keyboard.press("Escape");

@@ -15,7 +15,7 @@ import type { Live } from "./use-run";
 export type Doing =
   | { what: "approve" | "deny" | "answer" | "submit" | "settle"; pending: Pending }
   | { what: "cancel" | "resume" | "replay" | "say" }
-  | { what: "fork"; at?: number; edit?: boolean };
+  | { what: "fork"; at?: number };
 
 /** calm says that a run can be resumed, and does not wait for an answer first. */
 export function calm(live: Live, pending: Pending[]): boolean {
@@ -50,7 +50,7 @@ function Doings({ doing, live, run, picked, close }: { doing: Doing; live: Live;
     case "cancel": return <CancelRun {...p} />;
     case "say": return <Say {...p} />;
     case "resume": return <ResumeRun {...p} />;
-    case "fork": return <ForkRun {...p} at={doing.at ?? picked} edit={doing.edit} />;
+    case "fork": return <ForkRun {...p} at={doing.at ?? picked} />;
     case "replay": return <Replay {...p} />;
   }
 }
@@ -71,9 +71,12 @@ function Approve(p: About) {
   const asked = JSON.stringify(p.pending.args, null, 2);
   const [args, setArgs] = useState<string | null>(null); // as they are edited; null: they are not
   const [scope, setScope] = useState("call");
+  const [times, setTimes] = useState("");
+  const { agent = "", thread = null, labels = {} } = p.live.result ?? {};
+  const scopes = [["call", "this call"], ["run", "equal calls in this run, too"], ...(thread ? [["thread", "equal calls of the agent in this thread, too"]] : []), ["agent", "equal calls in every run of the agent, too"]] as const;
   const now = args === null || jsonProblem(args) ? p.pending.args : parseJSON(args);
   const edited = JSON.stringify(now) !== JSON.stringify(p.pending.args);
-  const act = () => decide(p, "approve", { scope, ...(edited ? { args: now } : {}) });
+  const act = () => decide(p, "approve", { scope, ...(scope !== "call" && times ? { times: Number(times) } : {}), ...(edited ? { args: now } : {}) });
   return (
     <Dialog signed wide title="Approve" does={edited ? "Approve with these arguments" : "Approve"} act={act} close={p.close} disabled={args !== null && !!jsonProblem(args)}>
       <Call p={p.pending} />
@@ -85,9 +88,12 @@ function Approve(p: About) {
       <Basis p={p.pending} live={p.live} />
       <fieldset>
         <legend>Holds for</legend>
-        <label><input type="radio" name="scope" checked={scope === "call"} onChange={() => setScope("call")} /> this call</label>
-        <label><input type="radio" name="scope" checked={scope === "run"} onChange={() => setScope("run")} /> every call of this run with the same arguments</label>
+        {scopes.map(([name, text]) => <label key={name}><input type="radio" name="scope" checked={scope === name} onChange={() => setScope(name)} /> {text}</label>)}
       </fieldset>
+      {scope !== "call" && <>
+        <div class="field"><label for="times">Later calls at most (empty: any number)</label><input id="times" type="number" min="1" value={times} onInput={(e) => setTimes(e.currentTarget.value)} /></div>
+        <p class="hint">Always: <Text of={`${p.pending.tool} ${JSON.stringify(now)}${scope === "run" ? ", in this run" : `, ${scope === "thread" ? "in this thread" : "in each run"} of ${p.pending.run && p.pending.run !== p.run ? "the child's agent" : agent}${Object.entries(labels).map(([k, v]) => ` with ${k}=${v}`).join("")}`}${times ? `, ${plural(Number(times), "time")}` : ""}, for 30 days`} /></p>
+      </>}
     </Dialog>
   );
 }
@@ -158,11 +164,14 @@ function Say(p: Asked) {
   );
 }
 
-function CancelRun(p: Asked) {
+/** CancelRun cancels a run, or one of its calls. */
+export function CancelRun(p: Asked & { call?: string }) {
   const [reason, setReason] = useState("");
+  const what = p.call ? `Cancel call ${p.call}` : "Cancel the run";
+  const act = () => (p.call ? api.call(p.run, p.call, "cancel", { reason }) : api.act(p.run, "cancel", { reason })).then(() => p.live.again());
   return (
-    <Dialog signed title="Cancel the run" does="Cancel the run" danger act={() => api.act(p.run, "cancel", { reason }).then(() => p.live.again())} close={p.close}>
-      <p>A write in progress is finished first. A cancelled run can be resumed.</p>
+    <Dialog signed title={what} does={what} danger act={act} close={p.close}>
+      <p>{p.call ? "The model reads the reason, and the run goes on. The outcome of a write in progress is unknown." : "A write in progress is finished first. A cancelled run can be resumed."}</p>
       <div class="field"><label for="why">Reason</label><textarea id="why" rows={2} data-first value={reason} onInput={(e) => setReason(e.currentTarget.value)} /></div>
     </Dialog>
   );

@@ -1,7 +1,7 @@
 import { parseJSON } from "./exact";
 import { tick } from "./format";
 import { loggedInAs, person } from "./person";
-import type { Agent, Budget, Decision, Entry, Replayed, Report, Result, RunLine, Sent, Stats, StopNode, Tool } from "./types";
+import type { Agent, Budget, Decision, Entry, Replayed, Report, Result, RunLine, Sent, Stats, StopNode } from "./types";
 
 let told: (inside: boolean) => void = () => {};
 
@@ -109,8 +109,6 @@ export const api = {
   explain: (run: string, signal?: AbortSignal) => get<Report>(`/v1/runs/${id(run)}/explain`, signal),
   stats: (q: { by: string; step: string; since: string }, signal?: AbortSignal) => get<Stats>(`/v1/stats${query(q)}`, signal),
   budgets: (signal?: AbortSignal) => get<{ budgets: Budget[] }>("/v1/budgets", signal),
-  tools: (agent: string, signal?: AbortSignal) => get<{ tools: Tool[] }>(`/v1/agents/${id(agent)}/tools`, signal),
-  callTool: (agent: string, tool: string, body: object) => post<Result>(`/v1/agents/${id(agent)}/tools/${id(tool)}`, { by: person(), ...body }),
   decided: (run: string, signal?: AbortSignal) => get<{ decisions: Decision[] }>(`/v1/runs/${id(run)}/decisions`, signal),
   decisions: (q: { by?: string; what?: string; agent?: string; since?: string; cursor?: string }, signal?: AbortSignal) => get<{ decisions: Decision[]; next: string }>(`/v1/decisions${query(q)}`, signal),
   agents: () => get<{ agents: Agent[] }>("/v1/agents"),
@@ -119,7 +117,7 @@ export const api = {
   replay: (run: string) => get<Replayed>(`/v1/runs/${id(run)}/replay`),
   start: (body: unknown) => post<Result>("/v1/runs", body),
   act: (run: string, what: "resume" | "cancel" | "fork" | "messages", body: object) => post<Result>(`/v1/runs/${id(run)}/${what}`, what === "resume" ? body : { by: person(), ...body }),
-  call: (run: string, call: string, what: "approve" | "deny" | "answer" | "submit" | "settle", body: object) =>
+  call: (run: string, call: string, what: "approve" | "deny" | "answer" | "submit" | "settle" | "cancel", body: object) =>
     post<Result>(`/v1/runs/${id(run)}/calls/${id(call)}/${what}`, { by: person(), ...body }),
 };
 
@@ -171,7 +169,7 @@ export async function follow(run: string, seq: number, on: Listener, signal: Abo
       await frames(r.body!, (event, data) => {
         wait = 500;
         const e: Entry = parseJSON(data);
-        if (event === "model.delta") {
+        if (event === "model.delta" || event === "tool.progressed") {
           if (batch.length) flush();
           on.delta(e);
           return;

@@ -1,10 +1,12 @@
 import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { CancelRun } from "./actions";
 import { argsLine, clock, excerpt, oneLine } from "./format";
 import { JsonView } from "./json";
 import { Markdown } from "./markdown";
 import { link } from "./route";
 import { Said, structured } from "./said";
-import { Prose, Text } from "./text";
+import { Far, Prose, Text } from "./text";
 import type { Entry } from "./types";
 import type { Live } from "./use-run";
 
@@ -18,7 +20,7 @@ export function Conversation({ live, run }: { live: Live; run: string }) {
   return (
     <div class="conversation" role="log" aria-label="Conversation">
       {before && <p class="hint">The conversation begins in <a href={link(before)} class="mono">{before}</a>.</p>}
-      {log.entries.map((e) => <Item key={e.seq} e={e} ends={ends} run={run} />)}
+      {log.entries.map((e) => <Item key={e.seq} e={e} ends={ends} run={run} live={live} />)}
       {now && !now.withdrawn && (now.text || now.thinking) && (
         <Message who={log.start?.agent ?? "agent"} kind="agent">
           {now.thinking && <Folded name="Thinking">{() => <Prose of={now.thinking} />}</Folded>}
@@ -30,7 +32,7 @@ export function Conversation({ live, run }: { live: Live; run: string }) {
   );
 }
 
-function Item({ e, ends, run }: { e: Entry; ends: Map<string, Entry>; run: string }) {
+function Item({ e, ends, run, live }: { e: Entry; ends: Map<string, Entry>; run: string; live: Live }) {
   const d = e.data;
   switch (e.type) {
     case "run.started": return d.input ? <Message who="input" kind="user" at={e}><Prose of={d.input} /></Message> : null;
@@ -38,12 +40,12 @@ function Item({ e, ends, run }: { e: Entry; ends: Map<string, Entry>; run: strin
     case "input.requested": return <Message who="question" kind="agent" at={e}><Prose of={d.question ?? d.reason ?? ""} /></Message>;
     case "approval.decided": return <p class="hint"><Text of={`${d.by || "a rule"}: ${d.decision === "approve" ? "approved" : "denied"} ${d.call}${d.reason ? `, ${d.reason}` : ""}`} /></p>;
     case "plan.rejected": return <p class="hint">The reply was rejected: <Text of={excerpt(d.why ?? d.error ?? "")} /></p>;
-    case "model.replied": return d.purpose === "turn" || d.purpose === "final" ? <Reply e={e} ends={ends} run={run} /> : null;
+    case "model.replied": return d.purpose === "turn" || d.purpose === "final" ? <Reply e={e} ends={ends} run={run} live={live} /> : null;
   }
   return null;
 }
 
-function Reply({ e, ends, run }: { e: Entry; ends: Map<string, Entry>; run: string }) {
+function Reply({ e, ends, run, live }: { e: Entry; ends: Map<string, Entry>; run: string; live: Live }) {
   const d = e.data;
   const calls: { call: string; tool: string; args: any }[] = d.calls ?? [];
   if (!d.text && !d.thinking && !calls.length) return null;
@@ -51,21 +53,25 @@ function Reply({ e, ends, run }: { e: Entry; ends: Map<string, Entry>; run: stri
     <Message who="agent" kind="agent" at={e}>
       {d.thinking && <Folded name="Thinking">{() => <Prose of={d.thinking} />}</Folded>}
       {d.text && (structured(d.text) === undefined ? <Markdown of={d.text} /> : <Said of={d.text} label="Reply" />)}
-      {calls.map((c) => <Call key={c.call} c={c} end={ends.get(c.call)} run={run} />)}
+      {calls.map((c) => <Call key={c.call} c={c} end={ends.get(c.call)} run={run} live={live} />)}
     </Message>
   );
 }
 
-function Call({ c, end, run }: { c: { call: string; tool: string; args: any }; end?: Entry; run: string }) {
+function Call({ c, end, run, live }: { c: { call: string; tool: string; args: any }; end?: Entry; run: string; live: Live }) {
+  const [cancelling, setCancelling] = useState(false);
   const d = end?.data;
   const state = !end ? "open" : (d.status ?? end.type.split(".")[1]);
+  const far = live.log.call(c.call)?.progress;
   const result = d?.result ?? d?.text ?? d?.error ?? d?.why;
   return (
-    <Folded name={<><b class="mono"><Text of={c.tool} /></b> <span class="mono"><Text of={argsLine(c.args)} /></span> <span class={`outcome-of ${state}`}>{state}</span></>}>
+    <Folded name={<><b class="mono"><Text of={c.tool} /></b> <span class="mono"><Text of={argsLine(c.args)} /></span> <span class={`outcome-of ${state}`}>{state}</span>{far && <> <Far of={far} /></>}</>}>
       {() => (
         <>
           <JsonView value={c.args} open={2} label="Arguments" />
           {result !== undefined && (typeof result === "string" ? <Prose of={result || oneLine(d?.error)} mono max={2000} /> : <JsonView value={result} open={2} label="Result" />)}
+          {!end && !live.ended && <button type="button" onClick={() => setCancelling(true)}>Cancel this call…</button>}
+          {cancelling && <CancelRun live={live} run={run} call={c.call} close={() => setCancelling(false)} />}
           {d?.child && <a href={link(d.child)}>child run</a>}
           <a href={link(run, "timeline", end?.seq)} class="hint">in the timeline</a>
         </>

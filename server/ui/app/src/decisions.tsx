@@ -7,7 +7,7 @@ import type { Decision } from "./types";
 import type { Live } from "./use-run";
 
 const did: Record<string, string> = {
-  call: "called by hand", fork: "forked", edit: "edited", approve: "approved", deny: "denied", answer: "answered", submit: "returned a result for",
+  fork: "forked", approve: "approved", deny: "denied", answer: "answered", submit: "returned a result for",
   settle: "resolved", cancel: "cancelled", say: "said something", extend: "changed the limits", note: "noted",
 };
 const times: [string, string, number][] = [["24h", "last 24 hours", 864e5], ["7d", "last 7 days", 6048e5], ["30d", "last 30 days", 2592e6], ["", "any time", 0]];

@@ -1,7 +1,6 @@
 import { useState } from "preact/hooks";
 import type { Doing } from "./actions";
 import { busy, usageLine, type Span } from "./fold";
-import { lastEditable } from "./fork";
 import { clock, duration, money, now, number, percent, plural } from "./format";
 import { JsonView } from "./json";
 import { link } from "./route";
@@ -18,7 +17,6 @@ export function Detail({ row, live, run, close, open, setDoing }: { row: Row; li
   const own = row.log === live.log;
   const name = span ? (span.kind === "act" ? span.name : { turn: "Think", landing: "Landing" }[span.name] ?? span.name) : turn.iteration ? `Iteration ${turn.iteration}` : "Start";
   const entries = span ? span.entries : turn.spans.flatMap((s) => s.entries).sort((a, b) => a.seq - b.seq);
-  const change = span && lastEditable(span.kind, entries);
   return (
     <aside id="detail" class="detail" tabIndex={-1} aria-label={`Details: ${name}`} onKeyDown={(e) => e.key === "Escape" && (e.stopPropagation(), close())}>
       <header>
@@ -27,7 +25,6 @@ export function Detail({ row, live, run, close, open, setDoing }: { row: Row; li
         <span class="grow" />
         {own && span?.model && <button type="button" class="quiet small" onClick={() => open("requests", span.model!.seq)}>Request</button>}
         {own && <button type="button" class="quiet small" onClick={() => open("stop", entries[entries.length - 1].seq)}>Stop condition here</button>}
-        {own && change && <button type="button" class="quiet small" onClick={() => setDoing({ what: "fork", at: change.seq, edit: true })}>Edit and fork</button>}
         {own && <button type="button" class="quiet small" onClick={() => setDoing({ what: "fork", at: entries[entries.length - 1].seq })}>Fork here</button>}
         <button type="button" class="quiet" aria-label="Close details" onClick={close}>✕</button>
       </header>
@@ -76,7 +73,7 @@ function One({ e, span, run }: { e: Entry; span: Span; run: string }) {
       if (hosted) return part("Run by the model's provider", hosted.error ? <Prose of={hosted.error} mono class="error" /> : null, <JsonView value={hosted.args} label="Arguments" open={2} />, hosted.error ? null : <JsonView value={hosted.result} label="Result" open={2} />);
       if (span.kind === "act") return part("Called by the model", d.text ? <Prose of={d.text} max={400} /> : null, <JsonView value={d.calls?.find((c: any) => c.call === span.call)?.args} label="Arguments" open={2} />);
       const u = d.usage ?? {};
-      return part(span.who.startsWith("edited") ? `Replied, ${span.who}` : "Replied",
+      return part("Replied",
         d.thinking ? <><h4>Thinking</h4><Prose of={d.thinking} class="thinking" /></> : null,
         !d.text ? null : structured(d.text) !== undefined ? <Said of={d.text} label="Reply" /> : <><div class="bar"><span>Text</span><Copy text={d.text} /></div><Prose of={d.text} class="said" /></>,
         <Sources of={(d.parts ?? []).flatMap((p: any) => p.source ?? [])} />,
@@ -94,13 +91,14 @@ function One({ e, span, run }: { e: Entry; span: Span; run: string }) {
         d.result !== null && d.result !== undefined && !(d.error && d.result === "") ? (typeof d.result === "string" ? <><div class="bar"><span>Result</span><Copy text={d.result} /></div><Prose of={d.result} mono class="out" /></> : <JsonView value={d.result} label="Result" />) : null,
         d.truncated ? <p class="cut">Truncated: the model saw the beginning and the end{d.blob ? <>; the full text is stored as <span class="mono id">{d.blob}</span></> : null}.</p> : null,
         d.abandoned ? <p class="problem">Abandoned: its function did not return.</p> : null,
-        d.images?.length ? <p class="hint">{plural(d.images.length, "picture")}, not shown here</p> : null);
+        d.files?.length ? <p class="hint">With {d.files.map((f: { name?: string; type: string }) => f.name ? `${f.name} (${f.type})` : f.type).join(", ")}, not shown here</p> : null);
+    case "cancel.requested": return part(`Cancelled${d.by ? ` by ${d.by}` : ""}`, d.reason ? <Prose of={d.reason} /> : null);
     case "tool.reused": return part("Reused", <p>Reuses the result of <span class="mono">{d.of}</span>; nothing was run.</p>);
     case "tool.refused": return part(d.early ? "Discarded" : "Refused", <Prose of={d.why ?? ""} class="error" />);
     case "tool.doubted": return part("In doubt", <Prose of={d.why ?? ""} class="error" />);
-    case "tool.settled": return part(span.who.startsWith("edited") ? `Edited by ${d.by}` : `Settled${d.by ? ` by ${d.by}` : ""}: ${d.happened ? "it happened" : "it did not happen"}`, d.error ? <Prose of={d.error} mono class="error" /> : null, d.result !== undefined ? <JsonView value={d.result} label="Result" /> : null);
+    case "tool.settled": return part(`Settled${d.by ? ` by ${d.by}` : ""}: ${d.happened ? "it happened" : "it did not happen"}`, d.error ? <Prose of={d.error} mono class="error" /> : null, d.result !== undefined ? <JsonView value={d.result} label="Result" /> : null);
     case "approval.requested": return part("Approval requested", <Prose of={d.reason ?? ""} />, <JsonView value={d.args} label="Arguments" />, d.witnesses ? <JsonView value={d.witnesses} label="Preconditions" open={1} /> : null);
-    case "approval.decided": return part(`${d.decision === "approve" ? "Approved" : "Denied"}${d.by ? ` by ${d.by}` : ""}${d.scope === "run" ? " for the run" : ""}`, d.args !== undefined ? <JsonView value={d.args} label="Edited arguments" /> : null, d.reason ? <Prose of={d.reason} /> : null);
+    case "approval.decided": return part(`${d.decision === "approve" ? "Approved" : "Denied"}${d.by ? ` by ${d.by}` : ""}${d.permission ? `, permission ${d.permission}` : ""}`, d.args !== undefined ? <JsonView value={d.args} label="Edited arguments" /> : null, d.reason ? <Prose of={d.reason} /> : null);
     case "approval.invalidated": return part("Void: something changed", <p><Text of={(d.changed ?? []).join(", ")} /></p>);
     case "approval.expired": return part("Expired");
     case "input.requested": return part("Asked a person", <Prose of={d.question ?? ""} />);
@@ -111,7 +109,7 @@ function One({ e, span, run }: { e: Entry; span: Span; run: string }) {
     case "child.stopped": return part("Child run stopped", <p><Status of={d.status} /> {number((d.usage?.input_tokens ?? 0) + (d.usage?.output_tokens ?? 0))} tokens, {money(d.unpriced ? null : d.cost_usd)}</p>);
     case "run.stopped": return part("Ended", <p><Status of={d.status} /></p>, d.leaf ? <p>Decided by <code><Text of={d.leaf} /></code>{d.condition !== d.leaf && <> in <code><Text of={d.condition} /></code></>}</p> : null, <Prose of={d.detail ?? ""} />, d.answer ? <Said of={d.answer} label="Answer" /> : null);
     case "run.paused": return part("Suspended", <p><Status of={d.status} /></p>, d.reason ? <Prose of={d.reason} /> : null, d.wake_at ? <p class="hint">resumes at {clock(Date.parse(d.wake_at))}</p> : null);
-    case "run.forked": return part(`Forked${d.by ? ` by ${d.by}` : ""}${d.edited ? `, entry ${d.seq + 1} edited` : ""}`, <p>Shares entries 1–{d.seq} with <a class="mono" href={link(d.from, "", d.seq)}>{d.from}</a></p>, d.input ? <Prose of={d.input} /> : null);
+    case "run.forked": return part(`Forked${d.by ? ` by ${d.by}` : ""}`, <p>Shares entries 1–{d.seq} with <a class="mono" href={link(d.from, "", d.seq)}>{d.from}</a></p>, d.input ? <Prose of={d.input} /> : null);
     case "observed": return part(d.failed ? "Observation failed" : "Observed", <Prose of={d.text ?? ""} mono />, d.data !== undefined ? <JsonView value={d.data} label="Data" /> : null);
     case "reflected": return part(`Judgement${d.by ? ` by ${d.by}` : ""}`, <p>confidence {d.confidence}</p>, <Prose of={d.text ?? ""} />, d.hint ? <><h4>Message to the model</h4><Prose of={d.hint} /></> : null);
     case "grounded": return part(!d.ok ? "Not grounded" : d.claims?.length ? "Unsupported values" : "Grounded", d.claims?.length ? <ul>{d.claims.map((c: string) => <li key={c}><Text of={c} /></li>)}</ul> : null, d.hint ? <><h4>Message to the model</h4><Prose of={d.hint} /></> : null);

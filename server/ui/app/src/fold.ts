@@ -1,5 +1,5 @@
 import { changed, type Change } from "./board";
-import { argsLine, excerpt, goDuration, instant, money, now, number, oneLine, plural, statusWords } from "./format";
+import { argsLine, excerpt, far, goDuration, instant, money, now, number, oneLine, plural, statusWords } from "./format";
 import { spoken } from "./said";
 import type { Entry, Graph } from "./types";
 
@@ -37,6 +37,7 @@ export interface Span {
   model?: Entry; // the latest model.called of a think
   quiet?: boolean; // bookkeeping, shown on demand
   saying?: { by: string; text: string }; // what its run says just now
+  progress?: { fraction?: number; text?: string }; // how far the call is just now
 }
 
 export interface Turn {
@@ -89,7 +90,6 @@ export class Log {
   private running = new Set<string>(); // ids of running calls; "" for the model
   /** forked is the run that this one is a fork of, the latest if there are several. */
   forked: { from: string; seq: number } | null = null;
-  private editor = ""; // who edited what follows a fork
   private calls = new Map<string, Span>();
   private thinking: Span | null = null;
   private thought: Span | null = null; // the latest, for another attempt
@@ -186,7 +186,13 @@ export class Log {
     if (d.agent) { // of a child run
       const c = this.children.find((c) => e.run === c.run || e.run.startsWith(`${c.run}.`));
       const s = c && this.call(c.call);
-      if (s) s.saying = { by: d.agent, text: ((d.from && s.saying?.text) || "").slice(-2000) + (d.text ?? "") };
+      if (s && e.type === "tool.progressed") s.saying = { by: `${d.agent}: ${d.tool}`, text: far(d) };
+      else if (s) s.saying = { by: d.agent, text: ((d.from && s.saying?.text) || "").slice(-2000) + (d.text ?? "") };
+      return;
+    }
+    if (e.type === "tool.progressed") {
+      const s = this.call(d.call);
+      if (s?.state === "open") s.progress = d;
       return;
     }
     if (!this.live || this.live.withdrawn) this.live = { text: "", thinking: "", tools: [], withdrawn: "" };
@@ -289,7 +295,6 @@ export class Log {
         this.open(e, t, "run", "started", spoken(d.input ?? ""));
         return;
       case "run.resumed": {
-        this.editor = "";
         if (d.changed) this.start = { ...this.start, ...d.changed };
         this.turning = true;
         this.status = "running";
@@ -344,8 +349,7 @@ export class Log {
           this.pause = null;
         }
         this.forked = { from: d.from, seq: d.seq };
-        this.editor = d.edited ? d.by || "somebody" : "";
-        this.open(e, t, "run", "forked", `from entry ${d.seq} of ${d.from}${d.edited ? `, entry ${d.seq + 1} edited` : ""}${d.input ? `: ${excerpt(d.input)}` : ""}`).who = d.by ? by("forked", d) : "";
+        this.open(e, t, "run", "forked", `from entry ${d.seq} of ${d.from}${d.input ? `: ${excerpt(d.input)}` : ""}`).who = d.by ? by("forked", d) : "";
         return;
       case "model.called": {
         const purpose = d.purpose ?? "turn";
@@ -365,7 +369,6 @@ export class Log {
         this.more(s, e, t);
         this.close(s, t);
         s.state = d.malformed ? "bad" : "ok";
-        if (this.editor) s.who = `edited by ${this.editor}`;
         const calls = (d.calls ?? []) as any[];
         s.text = spoken(d.text || "") || excerpt(d.thinking || "") || (calls.length ? `calls ${calls.map((c) => c.tool).join(", ")}` : "nothing said");
         this.book(s, e, d.usage, d.cost_usd);
@@ -416,6 +419,7 @@ export class Log {
       case "tool.finished": {
         const s = this.forCall(e, t);
         if (d.duration_ms && !s.segs.length) s.segs.push({ t0: t - d.duration_ms, t1: t, kind: "run" });
+        s.progress = undefined;
         this.close(s, t, d.status === "ok" ? undefined : "fail");
         s.state = d.status === "ok" ? "ok" : "bad";
         if (d.status !== "ok") this.bad(e);
@@ -432,6 +436,7 @@ export class Log {
       }
       case "tool.doubted": {
         const s = this.forCall(e, t);
+        s.progress = undefined;
         this.close(s, t, "fail");
         this.begin(s, t, "wait", "unknown whether it took place");
         s.state = "held";
@@ -442,7 +447,7 @@ export class Log {
         const s = this.forCall(e, t);
         this.close(s, t);
         s.state = d.happened ? (d.status && d.status !== "ok" ? "bad" : "ok") : "open";
-        s.who = String(d.by).startsWith("run ") ? `from ${d.by}` : by(this.editor ? "edited" : "settled", d);
+        s.who = by("settled", d);
         return;
       }
       case "approval.requested":
@@ -526,6 +531,10 @@ export class Log {
         this.open(e, t, "judge", "causes", d.graph?.edges?.length ? `results were used ${plural(d.graph.edges.length, "time")}` : "no result was used");
         return;
       case "cancel.requested":
+        if (d.call) {
+          this.forCall(e, t).who = by("cancelled", d);
+          return;
+        }
         this.open(e, t, "run", "cancel asked", [d.by && `by ${d.by}`, d.reason].filter(Boolean).join(": "));
         return;
       case "context.compacted":
@@ -533,6 +542,12 @@ export class Log {
         return;
       case "memory.stored":
         this.open(e, t, "note", "remembered", `${d.key} = ${oneLine(d.value)}`);
+        return;
+      case "instructions.given":
+        this.open(e, t, "note", "instructions", excerpt(d.text));
+        return;
+      case "notice.given":
+        this.open(e, t, "note", `notice of ${d.about}`, d.text);
         return;
       case "progress.logged":
         this.open(e, t, "note", "progress", excerpt(d.message ?? ""));
@@ -567,7 +582,7 @@ const waits: Record<string, string> = {
 const lands = /^(tool\.(finished|reused|refused|doubted|settled)|approval\.|input\.|client_tool\.)/;
 
 function by(what: string, d: any): string {
-  return `${what} by ${d.by || "somebody"}${d.scope === "run" ? " for the run" : ""}`;
+  return `${what} by ${d.by || "somebody"}${d.permission ? `, permission ${d.permission}` : ""}`;
 }
 
 /** usageLine says what a span or turn used. */

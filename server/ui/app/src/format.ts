@@ -39,6 +39,11 @@ export function percent(x: number): string {
   return `${x > 0 && x < 0.01 ? "<1" : Math.round(x * 100)} %`;
 }
 
+/** far is how far a call is, in a few words. */
+export function far(of: { fraction?: number; text?: string }): string {
+  return [of.fraction ? percent(of.fraction) : "", of.text ?? ""].filter(Boolean).join(": ");
+}
+
 export function clock(ms: number): string {
   const d = new Date(ms);
   return `${two(d.getHours())}:${two(d.getMinutes())}:${two(d.getSeconds())}`;

@@ -7,7 +7,6 @@ import { ago, argsLine, duration, money, now, plural, stamp } from "./format";
 import { useKeys } from "./keys";
 import { comparing, go, link, listed, parse } from "./route";
 import { StartRun } from "./start";
-import { CallTool } from "./tools";
 import { Id, Labels, Notice, Status, Text } from "./text";
 import type { RunLine } from "./types";
 import { Views } from "./views";
@@ -26,7 +25,6 @@ export function Runs({ query }: { query: URLSearchParams }) {
   const [error, setError] = useState("");
   const [at, setAt] = useState(0);
   const [starting, setStarting] = useState(false);
-  const [calling, setCalling] = useState(false);
   const [chosen, setChosen] = useState<ReadonlyMap<string, RunLine>>(new Map());
   const [bulk, setBulk] = useState<Bulk | null>(null);
   const [, setTick] = useState(0);
@@ -134,7 +132,6 @@ export function Runs({ query }: { query: URLSearchParams }) {
     <div class="runs">
       <div class="head">
         <h1>{waiting ? "Waiting" : "Runs"}</h1>
-        <button type="button" onClick={() => setCalling(true)}>Call a tool…</button>
         <button type="button" class="primary" onClick={() => setStarting(true)}>Start a run <kbd>n</kbd></button>
       </div>
       {error && <Notice bad>{error}</Notice>}
@@ -180,7 +177,6 @@ export function Runs({ query }: { query: URLSearchParams }) {
       )}
       {next && <button type="button" class="more" onClick={() => void page()}>Older runs</button>}
       {starting && <StartRun close={() => setStarting(false)} />}
-      {calling && <CallTool close={() => setCalling(false)} />}
       {bulk && <BulkDialog what={bulk} runs={selected} close={() => { setBulk(null); setChosen(new Map()); void load(); }} />}
     </div>
   );

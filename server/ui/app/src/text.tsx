@@ -1,6 +1,6 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useState } from "preact/hooks";
-import { statusWords, tone } from "./format";
+import { far, statusWords, tone } from "./format";
 
 // Texts of models, tools and people are never markup. Invisible characters (terminal
 // control, direction overrides, zero width) are shown.
@@ -33,6 +33,11 @@ export function Prose({ of, mono, max = 4000, class: c = "" }: { of: string; mon
       {cut && <> <button type="button" class="link" onClick={() => setAll(true)}>… show all {of.length.toLocaleString("en-US")} characters</button></>}
     </div>
   );
+}
+
+/** Far is how far a running call is, as it reports it. */
+export function Far({ of }: { of: { fraction?: number; text?: string } }) {
+  return <span class="far">{of.fraction ? <progress max={1} value={of.fraction} aria-label="Progress" /> : null}<Text of={far(of)} /></span>;
 }
 
 export function Copy({ text, label = "Copy" }: { text: string | (() => string); label?: string }) {

@@ -6,7 +6,7 @@ import { busy, type Log, type Seg, type Span, type Turn } from "./fold";
 import { duration, money, now, plural, short } from "./format";
 import { useKeys } from "./keys";
 import { conversationOf, holds, useChildren, type Row } from "./rows";
-import { Status, Text } from "./text";
+import { Far, Status, Text } from "./text";
 import type { Leg } from "./types";
 import type { Live } from "./use-run";
 
@@ -315,7 +315,7 @@ function Line({ row, index, total, axis, mode, longest, now, at, hit, onPick, on
         <span class="label-of"><Text of={purposes[span.name] ?? span.name} /></span>
         {mark(span) && <span class="mark">{mark(span)}</span>}
         {span.who && <span class="mark who" title={span.who}><Text of={span.who} /></span>}
-        <span class="said"><Text of={span.saying ? `${span.saying.by}: ${span.saying.text.trimEnd().split("\n").pop()!.slice(-300)}` : span.text} /></span>
+        <span class="said">{span.progress ? <Far of={span.progress} /> : <Text of={span.saying ? `${span.saying.by}: ${span.saying.text.trimEnd().split("\n").pop()!.slice(-300)}` : span.text} />}</span>
       </span>
       <span class="track">
         {axis.breaks.length > 0 && mode === "run" && axis.breaks.map((b) => <i key={b.x0} class="gap" style={{ left: `${b.x0 * 100}%`, width: `${(b.x1 - b.x0) * 100}%` }} />)}

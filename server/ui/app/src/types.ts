@@ -84,7 +84,6 @@ export interface Agent {
   input: string;
 }
 
-export interface Tool { name: string; description: string; effect: string; input: any }
 
 export interface Decision { run: string; agent: string; seq: number; time: string; iteration: number; what: string; by: string; call?: string; tool?: string; text?: string; tokens: number; cost_usd: number | null }
 

@@ -1,0 +1,2 @@
+#!/bin/sh
+echo "Today the bank pays refunds to cards only."
