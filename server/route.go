@@ -132,7 +132,7 @@ func routes() []route {
 			method: http.MethodGet, path: "/{page...}", name: "page", summary: "Show runs in a browser",
 			media: "text/html", refuses: []int{404}, do: (*Server).page,
 		},
-	}, decisionRoutes(), permissionRoutes(), inspections(), sessions(), approvalRoutes(), chatRoutes())
+	}, decisionRoutes(), permissionRoutes(), inspections(), fileRoutes(), sessions(), approvalRoutes(), chatRoutes())
 }
 
 // routing makes the multiplexer. The handler of a path selects the method, so that all

@@ -169,6 +169,11 @@ type Runs struct {
 	Next string    `json:"next"`
 }
 
+// Files are the files of a run.
+type Files struct {
+	Files []runs.File `json:"files"`
+}
+
 // Stats are counts and costs of runs over time. Runs count at the time of their creation;
 // child runs count with their parents.
 type Stats struct {

@@ -109,7 +109,12 @@ func (c *Client) once(ctx context.Context, k *call, out any) (after time.Duratio
 		return 0, c.broken(ctx, within, k, err)
 	case int64(len(body)) > c.most:
 		return 0, fmt.Errorf("%s %s: the answer has more than %d MiB", k.method, c.shownURL(k), c.most>>20)
-	case !isJSON(response):
+	}
+	if file, ok := out.(*[]byte); ok && response.Header.Get("Content-Disposition") != "" {
+		*file = body
+		return 0, nil
+	}
+	if !isJSON(response) {
 		return 0, c.unexpected(k, response, "", body)
 	}
 	if err := json.Unmarshal(body, out); err != nil {

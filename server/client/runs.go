@@ -2,7 +2,10 @@ package client
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"iter"
+	"net/http"
 	"net/url"
 	"strconv"
 	"time"
@@ -10,6 +13,7 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/explain"
+	"github.com/pawl-run/pawl/runs"
 )
 
 // Agents lists the agents that can be started.
@@ -162,6 +166,26 @@ func (c *Client) Explain(ctx context.Context, run string) (explain.Report, error
 	}
 	out.Result.Result = completed(out.Result.Result)
 	return out, nil
+}
+
+// Files lists the files of a run: those of its input, and those that its tools returned.
+func (c *Client) Files(ctx context.Context, run string) ([]runs.File, error) {
+	var out Files
+	err := c.do(ctx, get("v1", "runs", run, "files"), &out)
+	return out.Files, err
+}
+
+// File returns the data of a file of a run by its digest. What looks like a secret is taken out of a
+// text. If the server does not have the file, the error is a *Problem and [pawl.ErrUnknownBlob].
+func (c *Client) File(ctx context.Context, run, digest string) ([]byte, error) {
+	var data []byte
+	k := get("v1", "runs", run, "files", digest)
+	k.waits = true // a file may take long
+	err := c.do(ctx, k, &data)
+	if p, ok := errors.AsType[*Problem](err); ok && p.Status == http.StatusNotFound {
+		err = fmt.Errorf("%w: %w", pawl.ErrUnknownBlob, err)
+	}
+	return data, err
 }
 
 // Resume resumes a run that is suspended, ended without success, or lost its owner, and

@@ -45,7 +45,11 @@ func TestServerDocument(t *testing.T) {
 		if want == http.StatusCreated && json.Unmarshal(body, &result) == nil {
 			vars["RUN"] = result.Run
 		}
-		asked[r.Method+" "+regexp.MustCompile(`^(/v1/runs|/v1/agents)/[^/]+|(/calls|/tools)/[^/]+|(/requests)/\d+`).ReplaceAllString(r.URL.Path, "$1$2$3/*")] = true
+		var list struct{ Files []struct{ Digest string } }
+		if json.Unmarshal(body, &list) == nil && len(list.Files) > 0 {
+			vars["FILE"] = list.Files[0].Digest
+		}
+		asked[r.Method+" "+regexp.MustCompile(`^(/v1/runs|/v1/agents)/[^/]+|(/calls|/tools|/files)/[^/]+|(/requests)/\d+`).ReplaceAllString(r.URL.Path, "$1$2$3/*")] = true
 	}
 	var document struct {
 		Paths map[string]map[string]json.RawMessage
@@ -98,7 +102,7 @@ func curl(t *testing.T, line string, vars map[string]string) *http.Request {
 	var form *multipart.Writer
 	for i := 1; i < len(words); i++ {
 		switch words[i] {
-		case "-s", "-N":
+		case "-s", "-N", "-OJ":
 		case "-H":
 			i++
 			if name, value, ok := strings.Cut(words[i], ": "); ok {
