@@ -21,12 +21,15 @@ import (
 )
 
 func showCommand(a *app) *cobra.Command {
-	effective, spent := false, false
+	effective, spent, dir := false, false, ""
 	c := a.command("show RUN [flags]", "Show the status and result of a run", cobra.ExactArgs(1),
 		func(ctx context.Context, args []string) (int, error) {
 			return a.onRun(ctx, args[0], func(j pawl.Journal, h pawl.Head) (int, error) {
 				if effective {
 					return 0, a.showSpec(ctx, j, h.Run)
+				}
+				if dir != "" {
+					return 0, a.writeFiles(ctx, j, h.Run, dir)
 				}
 				report, err := a.reportOf(ctx, j, h)
 				if err != nil {
@@ -42,12 +45,13 @@ func showCommand(a *app) *cobra.Command {
 				if err != nil {
 					return 0, err
 				}
-				return 0, a.show(report, h, team.TasksOf(s))
+				return 0, a.show(report, h, team.TasksOf(s), runs.Files(s))
 			})
 		})
 	c.Flags().BoolVar(&effective, "spec", false, "show the spec that the run recorded, and what is in force")
 	c.Flags().BoolVar(&spent, "cost", false, "show what the run's tokens and dollars were spent on")
-	c.MarkFlagsMutuallyExclusive("spec", "cost")
+	c.Flags().StringVar(&dir, "files", "", "write the files of the run's input and of its tools into `DIR`")
+	c.MarkFlagsMutuallyExclusive("spec", "cost", "files")
 	return looking(remotely(c))
 }
 
@@ -65,7 +69,7 @@ func (con *console) showSpec(ctx context.Context, j pawl.Journal, run string) er
 }
 
 // show prints a summary for people.
-func (con *console) show(r explain.Report, h pawl.Head, board []team.Task) error {
+func (con *console) show(r explain.Report, h pawl.Head, board []team.Task, files []runs.File) error {
 	w := tabwriter.NewWriter(con.out, 0, 0, 2, ' ', 0)
 	row := func(name, value string) {
 		if value != "" {
@@ -101,6 +105,13 @@ func (con *console) show(r explain.Report, h pawl.Head, board []team.Task) error
 	}
 	for _, t := range board {
 		row("board", fmt.Sprintf("%s %s: %s", t.ID, t.Status, gist(t.Text)))
+	}
+	for i, f := range files {
+		if i == mostFiles {
+			row("files", fmt.Sprintf("%d more", len(files)-i))
+			break
+		}
+		row("file", fileText(f))
 	}
 	for _, p := range r.Pending {
 		row("waits for", pendingText(p))
