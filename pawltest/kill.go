@@ -94,7 +94,7 @@ func KillEverywhere(t *testing.T, build func() pawl.Agent, input string, o *engi
 
 const killedRun = "run"
 
-func entriesOf(t *testing.T, j *memory.Journal, run string) (log []pawl.Entry) {
+func entriesOf(t testing.TB, j *memory.Journal, run string) (log []pawl.Entry) {
 	t.Helper()
 	for e, err := range engine.Entries(t.Context(), j, run, 1) {
 		if err != nil {

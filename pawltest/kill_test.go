@@ -2,9 +2,11 @@ package pawltest_test
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -53,6 +55,17 @@ func TestKillEverywhere(t *testing.T) {
 	log := pawltest.KillEverywhere(t, func() pawl.Agent { return desk(teller) }, "Pay.", nil)
 	if last, ok := log[len(log)-1].Event.(pawl.RunStopped); !ok || last.Status != pawl.StatusSuccess {
 		t.Errorf("the log ends with %+v", log[len(log)-1].Event)
+	}
+}
+
+// The flag -rewrite is there in a test that imports nothing else that has it.
+func TestRewrite(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "new", "pay.txt")
+	for _, rewrite := range []string{"true", "false"} {
+		if err := flag.Set("rewrite", rewrite); err != nil {
+			t.Fatal(err)
+		}
+		pawltest.Transcript(t, file, desk(teller), "Pay.", nil)
 	}
 }
 

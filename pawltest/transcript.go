@@ -2,6 +2,7 @@ package pawltest
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"os"
 	"path/filepath"
@@ -15,6 +16,12 @@ import (
 	"github.com/pawl-run/pawl/journal/memory"
 	"github.com/pawl-run/pawl/model/script"
 )
+
+func init() {
+	if flag.Lookup("rewrite") == nil { // package datadriven has the flag, too
+		flag.Bool("rewrite", false, "write the files of transcripts")
+	}
+}
 
 // Transcript runs an agent of your own on an input, with a journal in memory, and compares
 // the log with a file that has an entry on each line, as [Line] writes it. With the flag
@@ -30,22 +37,15 @@ func Transcript(t testing.TB, file string, agent pawl.Agent, input string, o *en
 		t.Fatal(err)
 	}
 	var b strings.Builder
-	for e, err := range engine.Entries(ctx, j, killedRun, 1) {
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, e := range entriesOf(t, j, killedRun) {
 		if c, ok := e.Event.(pawl.ChildStarted); ok {
 			c.Limits.Time = 0 // what was left differs from run to run
 			e.Event = c
 		}
 		b.WriteString(Line(e) + "\n")
 	}
-	if f := flag.Lookup("rewrite"); f != nil && f.Value.String() == "true" { // package datadriven has the flag
-		err := os.MkdirAll(filepath.Dir(file), 0o755)
-		if err == nil {
-			err = os.WriteFile(file, []byte(b.String()), 0o644)
-		}
-		if err != nil {
+	if flag.Lookup("rewrite").Value.String() == "true" {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(b.String()), 0o644)); err != nil {
 			t.Fatal(err)
 		}
 		return result
