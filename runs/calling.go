@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/stop"
@@ -23,11 +24,7 @@ const calledKey = "mcp_call"
 // The goal, observer, stop condition and output of the original agent are left out, since
 // no model thinks in such a run.
 func Calling(agent pawl.Agent, tool string) (pawl.Agent, error) {
-	known := false
-	for _, t := range agent.Tools {
-		known = known || t.Info().Name == tool
-	}
-	if !known {
+	if !slices.ContainsFunc(agent.Tools, func(t pawl.Tool) bool { return t.Info().Name == tool }) {
 		return pawl.Agent{}, fmt.Errorf("agent %s has no tool %s", agent.Name, tool)
 	}
 	a := agent
@@ -73,18 +70,11 @@ func (c caller) Describe() pawl.ModelInfo {
 }
 
 // Stream makes the call, and ends after the call was answered or refused.
-func (c caller) Stream(_ context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
-	return func(yield func(pawl.Chunk, error) bool) {
-		reply, err := c.reply(r)
-		if err != nil {
-			yield(pawl.Chunk{}, err)
-			return
-		}
-		yield(pawl.Chunk{Reply: &reply}, nil)
-	}
+func (c caller) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
+	return pawl.ModelFunc(c.reply).Stream(ctx, r)
 }
 
-func (c caller) reply(r pawl.Request) (pawl.Reply, error) {
+func (c caller) reply(_ context.Context, r pawl.Request) (pawl.Reply, error) {
 	// No model runs, so next to no tokens are used; zero would count as not reported, and
 	// the engine would estimate.
 	used := pawl.Usage{Input: 1}
