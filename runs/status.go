@@ -12,6 +12,7 @@ import (
 	"github.com/pawl-run/pawl/explain"
 	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/internal/redact"
+	"github.com/pawl-run/pawl/journal/seal"
 )
 
 // Head looks a run up by its whole id; [pawl.ErrUnknownRun] if there is none. A run that was
@@ -35,21 +36,19 @@ func Owned(l pawl.Lease) bool {
 }
 
 // EffectiveStatus returns the status of a run as a caller sees it: interrupted if its owner is
-// gone, and expired if its request has expired. The log alone cannot tell either.
+// gone, and expired if its request has expired. The log alone cannot tell either. A log that is
+// sealed with a key that is not given does not tell that a request has expired.
 func EffectiveStatus(ctx context.Context, j pawl.Journal, h pawl.Head) (pawl.Status, error) {
 	switch {
 	case h.Status == pawl.StatusRunning && !Owned(h.Lease):
 		return pawl.StatusInterrupted, nil
 	case h.Status.Waiting():
-		s, err := engine.Load(ctx, j, h.Run)
-		if err != nil {
+		pending, err := pendingOf(ctx, j, h.Run)
+		switch {
+		case errors.As(err, new(*seal.KeyError)): // a list needs no key
+		case err != nil:
 			return 0, err
-		}
-		pending, err := waits(ctx, j, s)
-		if err != nil {
-			return 0, err
-		}
-		if explain.Expired(pending, time.Now()) {
+		case explain.Expired(pending, time.Now()):
 			return pawl.StatusExpired, nil
 		}
 	}
@@ -93,11 +92,7 @@ func report(ctx context.Context, j pawl.Journal, h pawl.Head, place explain.Plac
 	}
 	o.Continued = next
 	if h.Status.Waiting() || h.Status == pawl.StatusPaused {
-		s, err := engine.Load(ctx, j, h.Run)
-		if err == nil {
-			o.Waits, err = waits(ctx, j, s)
-		}
-		if err != nil {
+		if o.Waits, err = pendingOf(ctx, j, h.Run); err != nil {
 			return explain.Report{}, err
 		}
 	}
@@ -116,6 +111,15 @@ func report(ctx context.Context, j pawl.Journal, h pawl.Head, place explain.Plac
 // A waiter is a journal at a distance that says itself what a run waits for.
 type waiter interface {
 	Waits(ctx context.Context, run string) ([]pawl.Pending, error)
+}
+
+// pendingOf is what waits says of a run that is not loaded.
+func pendingOf(ctx context.Context, j pawl.Journal, run string) ([]pawl.Pending, error) {
+	s, err := engine.Load(ctx, j, run)
+	if err != nil {
+		return nil, err
+	}
+	return waits(ctx, j, s)
 }
 
 // waits is what a run and its children wait for, and what of it has been answered.

@@ -1,6 +1,6 @@
-// Package seal encrypts what a journal stores: entries, signals and blobs. Ids, heads (agent,
-// status, labels, thread, figures and times), digests and standing permissions stay readable, so that
-// lists, queues and budgets need no key. A search finds runs by id and agent only.
+// Package seal encrypts what journals store: entries, signals, blobs and permissions. Ids, heads (agent,
+// status, labels, thread, figures and times) and digests stay readable, so that lists, queues and
+// budgets need no key. A search finds runs by id and agent only.
 package seal
 
 import (

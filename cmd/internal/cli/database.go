@@ -78,8 +78,8 @@ func (env *environment) codec() (seal.Codec, error) {
 	for one := range strings.SplitSeq(text, ",") {
 		id, secret, _ := strings.Cut(strings.TrimSpace(one), "=")
 		key, err := base64.StdEncoding.DecodeString(secret)
-		if err != nil {
-			return nil, misuse("PAWL_KEYS: the key %q is not in base64; write ID=KEY, with 32 bytes as openssl rand -base64 32 prints them", id)
+		if err != nil || strings.Trim(secret, "=") == "" { // what seems the id may be the key, so it is not shown
+			return nil, misuse("PAWL_KEYS: key %d is not ID=KEY with 32 bytes as openssl rand -base64 32 prints them", len(all)+1)
 		}
 		env.learned.Add("PAWL_KEYS", secret)
 		all = append(all, seal.Key{ID: id, Secret: key})
