@@ -142,7 +142,7 @@ func (c command) credential(ctx context.Context, labels map[string]string) (got 
 	switch {
 	case err != nil:
 		return got, fmt.Errorf("%s failed; what it printed may hold a token and is not shown", c.argv[0])
-	case data == nil:
+	case data == nil || data[0] != '{' && data[0] != '[': // it may be digits
 		return tool.Credential{Token: text}, nil
 	case json.Unmarshal(data, &got) != nil:
 		return got, fmt.Errorf("%s did not print an object with a token and when it expires, or with a link", c.argv[0])
