@@ -13,6 +13,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/sheet"
+	"github.com/pawl-run/pawl/internal/testkit/check"
 )
 
 // parseAgent makes the agent of a spec that stands in dir.
@@ -316,9 +317,4 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = check.Must

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl/internal/process"
+	"github.com/pawl-run/pawl/internal/testkit/check"
 )
 
 func calls(t *testing.T) process.CallDir {
@@ -181,9 +182,4 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = check.Must

@@ -14,6 +14,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/retry"
+	"github.com/pawl-run/pawl/internal/testkit/check"
 )
 
 func opened(t *testing.T, path string, o *Options) *Journal {
@@ -250,9 +251,4 @@ func TestClosed(t *testing.T) {
 	}
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = check.Must

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/pawl-run/pawl/cmd/internal/screen"
+	"github.com/pawl-run/pawl/internal/testkit/check"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write the reference of commands again")
@@ -142,9 +143,4 @@ func TestCommandsOfPages(t *testing.T) {
 	}
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = check.Must
