@@ -15,17 +15,14 @@ import (
 
 // A Model turns a conversation into the next reply.
 //
-// The engine calls Stream once for each attempt, from one goroutine, and
-// ranges over the sequence once. Every [Chunk] but the last is something to
-// show while the reply is made; the last one, and only it, carries the whole
-// Reply. A sequence that ends without a Reply is an incomplete stream and
-// counts as a failed attempt, whatever it streamed before. An error ends the
-// sequence; a [*ModelError] says of which class it is, any other error is of
-// class [ClassUnknown]. A reply without text and calls is an error of [ClassEmpty]. A Model
-// does not retry: the machine does, in the log. When ctx ends, the sequence must end soon;
-// one that does not is abandoned.
-// The request is shared and must not be changed or kept. Stream may be called
-// for many runs at once.
+// The engine calls Stream once for each attempt, from one goroutine, and ranges over the sequence once. Every
+// [Chunk] but the last is something to show while the reply is made; the last one, and only it, carries the
+// whole Reply. A sequence that ends without a Reply is an incomplete stream and counts as a failed attempt,
+// whatever it streamed before. An error ends the sequence; a [*ModelError] says of which class it is, any
+// other error is of class [ClassUnknown]. A reply without text and calls is an error of [ClassEmpty]. A Model
+// does not retry: the machine does, in the log. When ctx ends, the sequence must end soon; one that does not
+// is abandoned. The request is shared and must not be changed or kept. Stream may be called for many runs at
+// once.
 type Model interface {
 	Stream(ctx context.Context, r Request) iter.Seq2[Chunk, error]
 }

@@ -35,11 +35,10 @@ type Tool interface {
 // resumes the run. Reconcile first stops or waits for what still runs of the
 // call.
 //
-// If the call took place, happened is true and out is its result; with an error
-// the call failed with that error, or timed out if the error is
-// [context.DeadlineExceeded]. If the call did not take place, happened is false
-// and err is nil, and the engine runs it again. An error with happened false
-// means that the tool cannot know.
+// If the call took place, happened is true and out is its result; with an error the call failed with that
+// error, or timed out if the error is [context.DeadlineExceeded]. If the call did not take place, happened is
+// false and err is nil, and the engine runs it again. An error with happened false means that the tool cannot
+// know.
 //
 // A tool whose attempts run in a process that outlives this one, and that records
 // their outcomes, may say where with a method Supervised(Invocation) string. The

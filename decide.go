@@ -492,17 +492,23 @@ func loosens(step, next Step) string {
 			return "raised a clamp"
 		}
 	case Act:
-		a, ok := step.(Act)
-		if !ok || !slices.EqualFunc(a.Calls, b.Calls, func(x, y Classified) bool { return x.Call.ID == y.Call.ID }) {
-			return "added or dropped calls"
-		}
-		for i := range a.Calls {
-			if b.Calls[i].Do < a.Calls[i].Do {
-				return fmt.Sprintf("loosened call %s from %v to %v", a.Calls[i].Call.ID, a.Calls[i].Do, b.Calls[i].Do)
-			}
-		}
+		return loosensCalls(step, b.Calls)
 	default:
 		return fmt.Sprintf("turned %T into %T", step, next)
+	}
+	return ""
+}
+
+// loosensCalls is loosens for calls.
+func loosensCalls(step Step, calls []Classified) string {
+	a, ok := step.(Act)
+	if !ok || !slices.EqualFunc(a.Calls, calls, func(x, y Classified) bool { return x.Call.ID == y.Call.ID }) {
+		return "added or dropped calls"
+	}
+	for i, now := range calls {
+		if was := a.Calls[i]; now.Do < was.Do {
+			return fmt.Sprintf("loosened call %s from %v to %v", was.Call.ID, was.Do, now.Do)
+		}
 	}
 	return ""
 }

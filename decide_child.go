@@ -91,10 +91,9 @@ func (m *Machine) Child(s *State, d Classified) (agent Agent, input string, err 
 	return agent, input, err
 }
 
-// allocate divides what is left, less what the next turn of this run is
-// expected to need, among the calls of the batch that are runs of their own, by
-// their weights. A call
-// whose share is too small to begin with is refused.
+// allocate divides what is left, less what the next turn of this run is expected to need, among the calls of
+// the batch that are runs of their own, by their weights. A call whose share is too small to begin with is
+// refused.
 //
 // A model reads what can no longer be paid for and may do without. A loop
 // cannot: the run ends as exhausted, so that the step does not look like one

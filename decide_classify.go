@@ -121,7 +121,7 @@ func (m *Machine) flaws(s *State) (reasons, whys []string, valid *call) {
 		return all("the reply was cut off at its token limit, so none of its calls was run; be shorter")
 	case reply.Stop == StopLength:
 		return all("the reply was cut off at its token limit; be shorter")
-	case s.asked.View.Bare && !m.single && slices.ContainsFunc(s.open, func(c *call) bool { return c.Tool != completeTool || s.asked.View.Step != "" }):
+	case s.asked.View.Bare && !m.single && slices.ContainsFunc(s.open, s.notOffered):
 		return all("no tools are offered here; answer in text")
 	case len(s.open) > 0:
 		for _, c := range s.open {
@@ -140,6 +140,9 @@ func (m *Machine) flaws(s *State) (reasons, whys []string, valid *call) {
 	}
 	return reasons, nil, nil
 }
+
+// notOffered reports whether a call cannot answer a request without tools.
+func (s *State) notOffered(c *call) bool { return c.Tool != completeTool || s.asked.View.Step != "" }
 
 // invalid says why a call cannot be run as it stands; empty: it can.
 func (m *Machine) invalid(c *call) string {
@@ -368,16 +371,13 @@ func (m *Machine) classify(s *State, c *call, valid bool, d *Classified) {
 // Facts returns the events that record a classification other than CallRun. The engine adds to
 // them what only it can know (an expiry, preconditions).
 func (d Classified) Facts() []Event {
+	if d.facts != nil && d.Do < CallAsk {
+		return d.facts.Events
+	}
 	switch d.Do {
 	case CallReuse:
-		if d.facts != nil {
-			return d.facts.Events
-		}
 		return []Event{ToolReused{Call: d.Call.ID, Tool: d.Call.Tool, Of: d.Of}}
 	case CallHand:
-		if d.facts != nil {
-			return d.facts.Events
-		}
 		if d.info.Client {
 			return []Event{ClientToolRequested{Call: d.Call.ID, Tool: d.Call.Tool, Args: d.Call.Args}}
 		}

@@ -33,7 +33,7 @@ func (m *Machine) Request(s *State, t Think, so transcript) Request {
 		Run: s.run, Purpose: t.Purpose, Attempt: t.Attempt, Turn: t.Iteration, Step: t.View.Step,
 		System: m.system(t.View, m.shown(s)), MaxTokens: t.MaxTokens, Sampling: m.agent.Sampling, Long: t.Long,
 	}
-	if !t.View.Alone && so != nil {
+	if !t.View.Alone {
 		r.Messages, r.Marks = so.Messages(s)
 	}
 	if t.View.Prompt != "" && (t.View.Alone || t.Purpose != PurposeTurn) {
@@ -112,16 +112,7 @@ func withPrompt(messages []Message, prompt string) []Message {
 // made valid, its usage is checked, and it is priced. A reply with neither text nor calls, and
 // one that is asked for again at once, are errors: the attempt has failed.
 func (m *Machine) Replied(s *State, t Think, r Reply) (ModelReplied, error) {
-	n := s.counter()
-	r.Hosted = slices.Clone(r.Hosted)
-	for i := range r.Hosted {
-		h := &r.Hosted[i]
-		if r.host(h, m.decl.tool(h.Call.Tool).MaxOutput); t.Purpose == PurposeTurn {
-			n++
-			h.Call.ID = callID(n)
-		}
-	}
-	content, n := r.adopt(n)
+	content, n := r.adopt(m.adoptHosted(s, &t, &r))
 	content += len(r.Hosted)
 	r.Notes, r.Filter = nil, display.Short(wire.Text(r.Filter))
 	if content == 0 && r.Stop != StopRefusal {
@@ -150,6 +141,21 @@ func (m *Machine) Replied(s *State, t Think, r Reply) (ModelReplied, error) {
 		return ModelReplied{}, failed
 	}
 	return e, nil
+}
+
+// adoptHosted makes the hosted calls of a reply valid, and numbers those of a turn. It returns the
+// number of the last call.
+func (m *Machine) adoptHosted(s *State, t *Think, r *Reply) int {
+	n := s.counter()
+	r.Hosted = slices.Clone(r.Hosted)
+	for i := range r.Hosted {
+		h := &r.Hosted[i]
+		if r.host(h, m.decl.tool(h.Call.Tool).MaxOutput); t.Purpose == PurposeTurn {
+			n++
+			h.Call.ID = callID(n)
+		}
+	}
+	return n
 }
 
 // unchosen says what a reply lacks under a tool choice; empty: nothing. Ending the run by the

@@ -37,14 +37,19 @@ func (m *Machine) fill(s *State, t Think) Think {
 	m.choose(&t, s.iteration == 0 || s.iteration == 1 && again)
 	m.place(s, &t, again)
 	t.Estimate, t.Bytes = m.Estimate(s, &t)
-	t.Hosted = Usage{}
-	for i, tools := 0, m.shown(s); i < len(tools) && !t.View.Bare; i++ {
-		t.Hosted = t.Hosted.Add(tools[i].Hosted)
-	}
+	t.Hosted = m.hosted(s, &t.View)
 	if m.room(&t, s.cut && again); lowered {
 		t.MaxTokens = min(t.MaxTokens, lower)
 	}
 	return m.clamp(s, t, 0, 0)
+}
+
+// hosted is the most that the hosted tools of a request use.
+func (m *Machine) hosted(s *State, v *View) (most Usage) {
+	for i, tools := 0, m.shown(s); i < len(tools) && !v.Bare; i++ {
+		most = most.Add(tools[i].Hosted)
+	}
+	return most
 }
 
 // The tool choices that are no names of tools; see [Request].

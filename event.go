@@ -187,29 +187,20 @@ func (e *Entry) Normalise() error {
 
 // exact reports whether the event is what is read of what is written of it.
 func exact(event Event) bool {
+	same := true
 	switch e := event.(type) {
 	case ModelReplied:
-		if !e.exact() {
-			return false
-		}
+		same = e.exact() && (e.Priced || e.Cost == 0)
 	case ModelCalled:
-		if e.Waited%time.Millisecond != 0 {
-			return false
-		}
+		same = e.Waited%time.Millisecond == 0
 	case ToolFinished:
-		if e.Duration%time.Millisecond != 0 || string(e.Result) == "null" {
-			return false
-		}
+		same = e.Duration%time.Millisecond == 0 && string(e.Result) != "null"
 	case ApprovalRequested:
-		if e.Preconditions == nil { // the log has an empty object
-			return false
-		}
+		same = e.Preconditions != nil // the log has an empty object
 	case ApprovalDecided:
-		if string(e.Args) == "null" || e.Scope == "" {
-			return false
-		}
+		same = string(e.Args) != "null" && e.Scope != ""
 	}
-	return wire.Exact(event, 1)
+	return same && wire.Exact(event, 1)
 }
 
 // decode reads the data of an event whose type has a name.
@@ -315,19 +306,15 @@ func (e ModelReplied) MarshalJSON() ([]byte, error) {
 	if e.Priced {
 		f.Cost = &e.Cost
 	}
-	usual := true
-	for i, p := range r.Parts {
+	for _, p := range r.Parts {
 		var part layout
 		switch p := p.(type) {
 		case Text:
-			usual = usual && i == 0 && p.Text != ""
 			part.Text = p.Text
 		case Thinking:
 			f.Thinking += p.Text
-			usual = false
 			part = layout{Thinking: true, Text: p.Text, Opaque: p.Opaque, Model: p.Model, Account: p.Account}
 		case Citation:
-			usual = false
 			part = layout{Source: &citedSource{p.Title, p.URL, p.Quote}, Opaque: p.Opaque, Model: p.Model}
 		case Call:
 			f.Calls = append(f.Calls, p)
@@ -335,10 +322,21 @@ func (e ModelReplied) MarshalJSON() ([]byte, error) {
 		}
 		f.Parts = append(f.Parts, part)
 	}
-	if usual {
+	if r.usual() {
 		f.Parts = nil
 	}
 	return wire.Marshal(f)
+}
+
+// usual reports whether a reply is a text, if any, and calls, whose layout the log need not have.
+func (r *Reply) usual() bool {
+	for i, p := range r.Parts {
+		text, is := p.(Text)
+		if _, calls := p.(Call); !calls && (!is || i > 0 || text.Text == "") {
+			return false
+		}
+	}
+	return true
 }
 
 // exact reports whether UnmarshalJSON makes the same of what MarshalJSON writes, as far as
@@ -346,29 +344,26 @@ func (e ModelReplied) MarshalJSON() ([]byte, error) {
 func (e *ModelReplied) exact() bool {
 	r := &e.Reply
 	empty := r.Parts != nil && len(r.Parts) == 0 || r.Hosted != nil && len(r.Hosted) == 0
-	if empty || r.Notes != nil || !e.Priced && e.Cost != 0 {
+	if empty || r.Notes != nil {
 		return false
 	}
-	usual, named := true, true
-	for i, p := range r.Parts {
-		ok := true
+	named := true
+	for _, p := range r.Parts {
+		ok := wire.Exact(p, 3)
 		switch p := p.(type) {
-		case Text:
-			usual = usual && i == 0 && p.Text != ""
+		case Text, Citation:
 		case Thinking:
-			usual, ok = false, !p.Moved
-		case Citation:
-			usual = false
+			ok = ok && !p.Moved
 		case Call:
 			named = named && p.ID != ""
 		default:
 			ok = false
 		}
-		if !ok || !wire.Exact(p, 3) {
+		if !ok {
 			return false
 		}
 	}
-	return usual || named
+	return named || r.usual()
 }
 
 // UnmarshalJSON reads what MarshalJSON wrote.

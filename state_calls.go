@@ -157,8 +157,7 @@ func (s *State) foldApprovals(event Event) {
 			s.decide(c, &e, s.seq)
 		}
 	case ApprovalExpired:
-		if c := s.opened(e.Call); c != nil {
-			c.Phase = PhaseUndecided
+		if c := s.hold(e.Call, PhaseUndecided); c != nil {
 			c.unapprove()
 		}
 	case ApprovalInvalidated:
@@ -363,9 +362,7 @@ func states(first, then []*call) iter.Seq[CallState] {
 }
 
 // Recent yields every call so far, latest first.
-func (s *State) Recent() iter.Seq[CallState] {
-	return s.latest(func(*call) bool { return true })
-}
+func (s *State) Recent() iter.Seq[CallState] { return s.latest(func(*call) bool { return true }) }
 
 // latest yields the calls that are wanted, latest first.
 func (s *State) latest(want func(*call) bool) iter.Seq[CallState] {
@@ -422,9 +419,7 @@ func (s *State) equal(content string) string {
 }
 
 // contentKey names a call by what it does: tool and canonical arguments.
-func contentKey(tool string, args []byte) string {
-	return wire.Digest([]byte(tool), canonical(args))
-}
+func contentKey(tool string, args []byte) string { return wire.Digest([]byte(tool), canonical(args)) }
 
 // canonical is a document in its canonical form, or as it is if it has none.
 func canonical(raw []byte) []byte {
@@ -434,9 +429,7 @@ func canonical(raw []byte) []byte {
 	return raw
 }
 
-func callID(n int) string {
-	return "c_" + strconv.Itoa(n)
-}
+func callID(n int) string { return "c_" + strconv.Itoa(n) }
 
 func callNumber(id string) int {
 	digits, ok := strings.CutPrefix(id, "c_")

@@ -9,7 +9,7 @@ import (
 // State is few small parts, and no function of the machine is a web. The numbers only go down.
 const (
 	mostFields   = 71 // noCopy among them
-	mostBranches = 19 // of a function: one, and one for each if, for, case, && and ||
+	mostBranches = 15 // of a function: one, and one for each if, for, case, && and ||
 )
 
 func TestStateAndMachine(t *testing.T) {
