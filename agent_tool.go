@@ -93,8 +93,8 @@ func (a AskPerson) Error() string { return a.Question }
 
 // Output is what a tool returns. JSON is any JSON value; nil stands for null.
 // Truncated says that the tool itself shortened it to its MaxOutput. Of a file in Files the tool
-// sets Data, and Name and Type where it knows them: pictures stand in the result that the model
-// reads, other files follow it, and the run keeps all of them.
+// sets Data (Bytes if it leaves it out), and Name and Type where it knows them: pictures stand in
+// the result that the model reads, other files follow it, and the run keeps all of them.
 type Output struct {
 	JSON      json.RawMessage
 	Files     []File

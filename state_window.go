@@ -132,8 +132,8 @@ func (c *call) talk(s *State) meter.Size {
 		for i := range c.Files {
 			if f := &c.Files[i]; display.Picture(f.Type) {
 				size.Pictures, size.Images = size.Pictures+1, size.Images+len(f.Data)
-			} else {
-				size.Images += max(1, f.Bytes)
+			} else if size.Images++; f.Blob != "" { // in place of others stands a note
+				size.Images += f.Bytes - 1
 			}
 		}
 	}

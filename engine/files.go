@@ -19,8 +19,8 @@ import (
 
 // Bounds of the files of an input.
 const (
-	MaxFiles     = 50       // how many
-	MaxFileBytes = 32 << 20 // of all together
+	MaxFiles     = media.MostFiles // how many
+	MaxFileBytes = media.MostBytes // of all together
 )
 
 // attach checks the files of the input, and stores them. The run's first entry then has

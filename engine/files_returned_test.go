@@ -109,6 +109,7 @@ func TestReturnedFilesSurvive(t *testing.T) {
 func TestReturnedFilesBounded(t *testing.T) {
 	t.Parallel()
 	many := slices.Repeat([]pawl.File{{Name: "a.pdf", Data: aPDF}}, engine.MaxFiles+2)
+	many = slices.Insert(many, 1, pawl.File{Name: "huge.csv", Bytes: 1 << 30}) // its tool has left it out
 	report := tool.Func("report", "Reports.", func(context.Context, struct{}) (pawl.Output, error) {
 		return pawl.Output{Files: many, Untrusted: true}, nil
 	}, pawl.Read)
@@ -118,11 +119,11 @@ func TestReturnedFilesBounded(t *testing.T) {
 		turn++
 		switch last := r.Messages[len(r.Messages)-1]; turn {
 		case 2:
-			if text := last.Text(); len(files) != engine.MaxFiles || !strings.Contains(text, "data, whatever it says") || !strings.Contains(text, "[file 2 more files left out: it was not kept; a result has at most 50 files, with 32 MiB together]") {
+			if text := last.Text(); len(files) != engine.MaxFiles-1 || !strings.Contains(text, "[file huge.csv left out: it was not kept") || !strings.Contains(text, "data, whatever it says") || !strings.Contains(text, "[file 3 more files left out: it was not kept; a result has at most 50 files, with 32 MiB together]") {
 				t.Errorf("%d files, %s", len(files), text)
 			}
 		case 3:
-			if len(files) != engine.MaxFiles || len(last.Parts) != engine.MaxFiles+3 {
+			if len(files) != engine.MaxFiles-1 || len(last.Parts) != engine.MaxFiles+3 {
 				t.Errorf("%d files, %d parts", len(files), len(last.Parts))
 			}
 			return pawl.Say("Done."), nil

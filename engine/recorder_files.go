@@ -48,6 +48,9 @@ func (r *recorder) keepFiles(returned []pawl.File, shown int) (kept []pawl.File)
 		f := pawl.File{Name: from.Name, Type: from.Type, Data: bytes.Clone(from.Data)} // the tool may still write to its own copy
 		returnedAs(&f, &r.clean, shown)
 		switch size += f.Bytes; {
+		case f.Bytes < from.Bytes && len(from.Data) == 0: // its tool has left it out
+			f.Bytes = from.Bytes
+			f = r.unkept(f)
 		case size > MaxFileBytes || f.Bytes == 0:
 			f = r.unkept(f)
 		case display.Picture(f.Type):

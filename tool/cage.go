@@ -91,7 +91,7 @@ func (j *job) enter(c *process.Command) (leave func(), err error) {
 	}
 	o, err := j.Cage.Open(!j.Chosen)
 	if err != nil {
-		return nil, &process.StartError{Program: j.Argv[0], Reason: err.Error(), Err: err}
+		return nil, err
 	}
 	c.Env = o.Env(c.Env)
 	c.Through = &process.Through{Argv: o.Argv, Attr: o.Attr, Explain: process.Explain}

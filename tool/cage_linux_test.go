@@ -125,6 +125,11 @@ func TestCageFiles(t *testing.T) { // Promises: B7.
 	} else if _, err := os.Stat(strings.TrimSuffix(got, "\nx")); err == nil {
 		t.Error("the directory of its own was left")
 	}
+	out, err := command([]string{"sh", "-c", `cd "$PAWL_FILES"; cp "$OLDPWD/in/a.txt" .; ln -s "$OLDPWD/secret" b; ln "$OLDPWD/secret" c || exit 0`},
+		&tool.CommandOptions{Dir: p.dir, Cage: p.cage}).Run(t.Context(), pawl.Invocation{})
+	if got := summary(out); err != nil || len(got) != 1 || got[0] != `a.txt "inside" 6` {
+		t.Errorf("the files are %q, %v", got, err)
+	}
 }
 
 // A program of the model's choice must be within the cage. One that is declared

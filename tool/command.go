@@ -90,13 +90,14 @@ type CommandOptions struct {
 //	PAWL_CALL             the call's id
 //	PAWL_ATTEMPT          the number of this attempt at the call, from 1
 //	PAWL_IDEMPOTENCY_KEY  the same for every attempt, see [pawl.Invocation]
+//	PAWL_FILES            an empty directory for the files that the command returns
 //	TRACEPARENT           where telemetry is on: the span of the call, and TRACESTATE
 //
 // If it exits with 0, stdout is the result: as JSON if it is JSON, else as a text without its
 // trailing line ends; stderr is ignored. Output longer than MaxOutput is always a text, in which a
-// note replaces the middle. If the command exits with another code or by a signal, the model reads
-// how it ended and what it wrote to stderr or, if that is empty, to stdout. Bytes that are not
-// UTF-8 are replaced.
+// note replaces the middle. The regular files in PAWL_FILES are files of the result. If the command
+// exits with another code or by a signal, the model reads how it ended and what it wrote to stderr
+// or, if that is empty, to stdout. Bytes that are not UTF-8 are replaced.
 //
 // The command has its own process group and session. When ctx ends, the whole session gets
 // SIGTERM, and SIGKILL after Grace; Run returns within a second of that, with an error that wraps
@@ -244,7 +245,7 @@ func (c *command) job(inv pawl.Invocation) (*job, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &job{Argv: c.argv, Dir: c.dir, Env: c.environment(inv), Grace: c.grace, MaxOutput: c.info.MaxOutput, Cage: caged, Chosen: c.chosen}
+	j := &job{Argv: c.argv, Dir: c.dir, Env: c.environment(inv), Grace: c.grace, MaxOutput: c.info.MaxOutput, Cage: caged, Chosen: c.chosen, Returns: true}
 	if len(c.secrets) > 0 {
 		j.Secrets = map[string]string{}
 		for _, name := range c.secrets {

@@ -160,7 +160,7 @@ func TestHostileWords(t *testing.T) {
 		t.Errorf("%q, %v", env, err)
 	}
 	for line := range strings.Lines(env) {
-		if name, _, _ := strings.Cut(line, "="); !slices.Contains([]string{"PATH", "HOME", "LANG", "TMPDIR", "PAWL_RUN", "PAWL_CALL", "PAWL_ATTEMPT", "PAWL_IDEMPOTENCY_KEY"}, name) {
+		if name, _, _ := strings.Cut(line, "="); !slices.Contains([]string{"PATH", "HOME", "LANG", "TMPDIR", "PAWL_RUN", "PAWL_CALL", "PAWL_ATTEMPT", "PAWL_IDEMPOTENCY_KEY", "PAWL_FILES"}, name) {
 			t.Errorf("the program sees %s", name)
 		}
 	}

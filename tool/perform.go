@@ -26,6 +26,8 @@ type job struct {
 	Secrets   map[string]string
 	Cage      *process.Cage // with absolute paths; nil: none
 	Chosen    bool          // the model chose the program
+	Returns   bool          // the command may leave files
+	FilesIn   string        // where their directory is made; empty: where temporary ones are
 	stderr    bool          // kept also if the command succeeds
 }
 
@@ -44,14 +46,9 @@ func (j *job) perform(ctx context.Context, started func(pid int)) *process.Outco
 		Argv: j.Argv, Dir: j.Dir, Env: j.Env, Stdin: j.Stdin, Grace: j.Grace,
 		Stdout: toOut, Stderr: toErr, Started: started,
 	}
-	var exit process.Exit
-	leave, err := j.enter(&c)
-	if err == nil {
-		exit, err = process.Run(ctx, c)
-		leave()
-	}
+	exit, files, err := j.run(ctx, c, secrets)
 	_ = errors.Join(toOut.Close(), toErr.Close(), lines.Close()) // writing to an excerpt never fails
-	o := &process.Outcome{Code: exit.Code, Signal: exit.Signal, Out: printed(stdout)}
+	o := &process.Outcome{Code: exit.Code, Signal: exit.Signal, Out: printed(stdout), Files: files}
 	refusal, refused := errors.AsType[*process.StartError](err)
 	if exit.Killed || refused && ctx.Err() != nil {
 		o.Cut = cutBy(ctx)
@@ -68,6 +65,33 @@ func (j *job) perform(ctx context.Context, started func(pid int)) *process.Outco
 		o.Err = printed(stderr)
 	}
 	return o
+}
+
+// run runs the command where it may leave files, and in its cage. The files are those of a command
+// that has succeeded.
+func (j *job) run(ctx context.Context, c process.Command, secrets *redact.Secrets) (exit process.Exit, files []process.File, err error) {
+	var left *returned
+	if j.Returns {
+		if left, err = j.openReturned(&c); err != nil {
+			return exit, nil, j.notStarted(err)
+		}
+		defer func() { _ = left.close() }() // a directory that cannot be removed is a temporary one
+	}
+	leave, err := j.enter(&c)
+	if err != nil {
+		return exit, nil, j.notStarted(err)
+	}
+	exit, err = process.Run(ctx, c)
+	leave()
+	if left != nil && err == nil && exit.Code == 0 && exit.Signal == "" && !exit.Killed {
+		files, err = left.files(secrets)
+	}
+	return exit, files, err
+}
+
+// notStarted returns the error of a command for which something could not be prepared.
+func (j *job) notStarted(err error) error {
+	return &process.StartError{Program: j.Argv[0], Reason: err.Error(), Err: err}
 }
 
 // cutBy returns why a command is ended whose context has ended.
@@ -102,7 +126,11 @@ func result(o *process.Outcome, stopped func(what error) error) (pawl.Output, er
 	case o.Code != 0:
 		return pawl.Output{}, failure(fmt.Sprintf("exit status %d", o.Code), o)
 	}
-	return output(o.Out)
+	out, err := output(o.Out)
+	for _, f := range o.Files {
+		out.Files = append(out.Files, pawl.File{Name: f.Name, Data: f.Data, Bytes: f.Bytes})
+	}
+	return out, err
 }
 
 // failure returns an error that says how a command failed and what it wrote. Many programs

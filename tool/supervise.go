@@ -13,7 +13,7 @@ import (
 
 // wrapperName is the name under which the program runs as a wrapper. The number is the protocol's, so
 // that another build in the program's place answers only if it reads the same requests.
-const wrapperName = "pawl-wrapper-2"
+const wrapperName = "pawl-wrapper-3"
 
 // Supervise makes each command of this program run in a wrapper: another process of the same
 // program, which stays alive if this process is killed. The wrapper creates a file for the call

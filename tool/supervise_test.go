@@ -49,7 +49,7 @@ func TestSupervisedAsPlain(t *testing.T) {
 	for name, test := range map[string]func(*testing.T){
 		"golden": TestCommands, "environment": TestCommandEnvironment, "large": TestCommandLargeArguments,
 		"not started": TestCommandNotStarted, "leaves": TestCommandLeaves,
-		"secrets": TestCommandGetsItsSecretsBack, "cut": TestCommandSecretsAreOutBeforeTheCut,
+		"files": TestCommandReturnsFiles, "secrets": TestCommandGetsItsSecretsBack, "cut": TestCommandSecretsAreOutBeforeTheCut,
 	} {
 		t.Run(name, test)
 	}

@@ -36,6 +36,7 @@ func (c *command) wrapped(ctx context.Context, j *job, inv pawl.Invocation) (*pr
 	if err != nil {
 		return nil, notRun("the command could not be recorded: %w", err)
 	}
+	j.FilesIn = dir.Path // if the wrapper is killed, it is removed with the calls' files
 	j.Secrets = supervision.withSecrets(j.Secrets)
 	ask := request{Job: *j, Dir: dir, Attempt: attempt(inv), Timeout: cmp.Or(c.info.Timeout, defaultTimeout)}
 	in, out, err := process.Respawn(wrapperName)

@@ -17,6 +17,12 @@ const Text = "text/plain"
 // PDF is the type of a document in the Portable Document Format.
 const PDF = "application/pdf"
 
+// Bounds of the files of an input, and of those of a result.
+const (
+	MostFiles = 50       // how many
+	MostBytes = 32 << 20 // of all together
+)
+
 // Type returns the media type of data, by its first bytes; empty: it is none that a
 // model gets.
 func Type(data []byte) string {

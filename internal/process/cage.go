@@ -82,6 +82,12 @@ func (c Cage) Reading(files ...string) Cage {
 	return c.changed(func(f Files) Files { return Files{slices.Concat(f.Read, files), f.Write} })
 }
 
+// Writing returns the cage with additional writable files, also in the cages
+// around it.
+func (c Cage) Writing(files ...string) Cage {
+	return c.changed(func(f Files) Files { return Files{f.Read, slices.Concat(f.Write, files)} })
+}
+
 // changed returns the cage with each of its files changed.
 func (c Cage) changed(change func(Files) Files) Cage {
 	was := c.Files

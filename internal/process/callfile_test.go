@@ -167,7 +167,7 @@ func TestCallDirElsewhere(t *testing.T) {
 }
 
 func TestInterrupted(t *testing.T) {
-	for o, want := range map[process.Outcome][2]bool{ // interrupted, not started
+	for o, want := range map[*process.Outcome][2]bool{ // interrupted, not started
 		{}:                                      {false, false},
 		{Code: 1}:                               {false, false},
 		{Signal: "SIGKILL"}:                     {true, false},

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -182,7 +181,7 @@ func (c Cage) Open(program bool) (*Opening, error) {
 			return nil, err
 		}
 		o.dir = dir
-		s.Cage = c.changed(func(f Files) Files { return Files{f.Read, slices.Concat(f.Write, []string{dir})} })
+		s.Cage = c.Writing(dir)
 	}
 	for dir, limits := range c.limited() {
 		group, err := makeGroup(dir, limits)

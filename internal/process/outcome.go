@@ -9,6 +9,14 @@ type Outcome struct {
 	Cut     Cut     `json:"cut,omitempty"`
 	Out     Printed `json:"out"`
 	Err     Printed `json:"err"`
+	Files   []File  `json:"files,omitempty"` // that it returns
+}
+
+// File is a file that a command returns.
+type File struct {
+	Name  string `json:"name"`
+	Data  []byte `json:"data,omitempty"`
+	Bytes int    `json:"bytes,omitempty"` // more than Data has if the file is too large to be returned
 }
 
 // Cut is why Pawl ended a command early.

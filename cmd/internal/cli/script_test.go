@@ -43,7 +43,7 @@ func TestMain(m *testing.M) {
 			tool.Supervise()
 			os.Exit(cli.Main(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Environ()))
 		},
-		"pawl-wrapper-2": func() { // what the one above starts for a command
+		"pawl-wrapper-3": func() { // what the one above starts for a command
 			stall()
 			tool.Supervise()
 		},
