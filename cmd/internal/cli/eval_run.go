@@ -119,7 +119,7 @@ func (e *evaluation) one(ctx context.Context, j store, one job) (*eval.Run, erro
 	}
 	run := &eval.Run{
 		Agent: one.of.Name, Case: one.c.ID, Repeat: one.repeat, Run: r.Run, Status: r.Status.String(),
-		Messages: len(talk.told), Scores: []eval.Score{},
+		Messages: len(talk.told), Scores: append([]eval.Score{}, talk.failed...),
 	}
 	for _, r := range talk.all {
 		run.Add(r)

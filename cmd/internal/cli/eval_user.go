@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/cmd/internal/eval"
@@ -30,11 +31,12 @@ type exchange struct {
 // A conversation is a case whose user answers and goes on.
 type conversation struct {
 	job
-	eval *evaluation
-	j    store
-	user *eval.User
-	told []exchange
-	all  []pawl.Result // of the agent's runs, each at its end, and of the user's
+	eval   *evaluation
+	j      store
+	user   *eval.User
+	told   []exchange
+	failed []eval.Score  // of the user: none, or that its run failed
+	all    []pawl.Result // of the agent's runs, each at its end, and of the user's
 }
 
 // thread is the thread of the runs of a job, or of its user.
@@ -60,7 +62,7 @@ func (c *conversation) hold(ctx context.Context, p *prepared, r pawl.Result) (pa
 		var message string
 		if !asks || r.Pending[i].AnsweredAt == nil {
 			var done bool
-			if message, done, err = c.reply(ctx, text, r.Run+"/"+place); err != nil || done {
+			if message, done, err = c.reply(ctx, text, r.Run+"/"+place, asks); err != nil || done {
 				break
 			}
 		}
@@ -99,8 +101,8 @@ func (c *conversation) answered(ctx context.Context, run string) error {
 // userName signs the answers of a user.
 const userName = "eval-user"
 
-// reply asks the user.
-func (c *conversation) reply(ctx context.Context, text, place string) (message string, done bool, err error) {
+// reply asks the user. A user who is done still answers what the agent asks.
+func (c *conversation) reply(ctx context.Context, text, place string, asks bool) (message string, done bool, err error) {
 	r, _, err := c.eval.drive(ctx, c.j, c.eval.agents[userKey(c.user, c.c)], c.job, "/user/"+place, text, c.thread("-user"))
 	if err != nil {
 		return "", true, err
@@ -110,13 +112,14 @@ func (c *conversation) reply(ctx context.Context, text, place string) (message s
 		Message string
 		Done    bool
 	}
-	if r.Status != pawl.StatusSuccess {
-		return "", true, fmt.Errorf("case %s: the user's run %s is %v: %s", c.c.ID, r.Run, r.Status, r.Reason.Detail)
+	if r.Status == pawl.StatusPaused {
+		return "", true, fmt.Errorf("case %s: the user's run %s is paused", c.c.ID, r.Run)
 	}
-	if err := json.Unmarshal(r.Output, &said); err != nil {
-		return "", true, fmt.Errorf("case %s: the user's run %s: %w", c.c.ID, r.Run, err)
+	if r.Status != pawl.StatusSuccess || json.Unmarshal(r.Output, &said) != nil {
+		c.failed = append(c.failed, eval.Score{Scorer: "user", Detail: fmt.Sprintf("the user's run %s is %v: %s", r.Run, r.Status, r.Reason.Detail)})
+		return "", true, nil
 	}
-	if done = said.Done || said.Message == ""; !done {
+	if done = strings.TrimSpace(said.Message) == "" || said.Done && !asks; !done {
 		c.told = append(c.told, exchange{text, said.Message})
 	}
 	return said.Message, done, nil
