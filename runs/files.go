@@ -15,7 +15,7 @@ import (
 // A File is a file of a run in the form for people.
 type File struct {
 	// Name is safe as the name of a file in one directory: it has no parts of a path and no control
-	// characters, and no other file of the run has it, whatever the case of its letters.
+	// characters. Files share it, whatever the case of its letters, only if they are the same.
 	Name   string `json:"name"`
 	Type   string `json:"type"`             // the media type, which a tool may have said
 	Bytes  int    `json:"bytes"`            // in the journal
@@ -29,23 +29,22 @@ type File struct {
 // endings are what the names of files end in, by their type.
 var endings = map[string]string{"image/png": ".png", "image/jpeg": ".jpg", "image/gif": ".gif", "image/webp": ".webp", media.PDF: ".pdf"}
 
-// Files lists the files of a run: those of its input, then those that its calls returned. A file
-// that several calls returned, as when a result is reused, is listed with the first of them.
+// Files lists the files of a run: those of its input, then those that its calls returned.
 func Files(s *pawl.State) []File {
 	all := []File{}
-	named, seen := map[string]bool{}, map[string]bool{}
+	names, used := map[string]string{}, map[string]bool{}
 	for _, f := range engine.RunFiles(s) {
-		if key := f.Name + "\x00" + f.Blob; f.Blob != "" {
-			if seen[key] {
-				continue
+		same := f.Name + "\x00" + f.Blob
+		name, known := names[same]
+		if !known || f.Blob == "" {
+			name = media.Name(redact.Text(f.Name))
+			if path.Ext(name) == "" { // many tools name no pictures, and programs open a file by its name
+				name += endings[f.Type]
 			}
-			seen[key] = true
+			name = unusedName(name, used)
+			names[same] = name
 		}
-		name := media.Name(redact.Text(f.Name))
-		if path.Ext(name) == "" { // many tools name no pictures, and programs open a file by its name
-			name += endings[f.Type]
-		}
-		all = append(all, File{unusedName(name, named), redact.Text(f.Type), f.Bytes, f.Blob, f.Call, f.Tool, s.Run(), f.File})
+		all = append(all, File{name, redact.Text(f.Type), f.Bytes, f.Blob, f.Call, f.Tool, s.Run(), f.File})
 	}
 	return all
 }

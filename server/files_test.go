@@ -36,7 +36,8 @@ func TestFiles(t *testing.T) {
 		{Name: "none.txt"},
 	}
 	report := tool.Func("report", "Reports.", func(context.Context, struct{}) (pawl.Output, error) { return pawl.Output{Files: files}, nil }, pawl.Read)
-	agent := pawl.Agent{Name: "clerk", Model: script.Replies(pawl.Do(pawl.Call{Tool: "report", Args: []byte("{}")}), pawl.Say("done")), Tools: []pawl.Tool{report}}
+	call := pawl.Do(pawl.Call{Tool: "report", Args: []byte("{}")})
+	agent := pawl.Agent{Name: "clerk", Model: script.Replies(call, call, pawl.Say("done")), Tools: []pawl.Tool{report}}
 	h, err := w.engine.Start(t.Context(), agent, "go", &engine.StartOptions{Labels: map[string]string{"tenant": "acme"}, Files: []pawl.File{
 		{Name: "../../x\"; filename=\"y.html\r\nX-Evil: 1\n<b>.pdf", Data: []byte("%PDF-1.4")}, {Name: `..\..\`, Data: []byte("hello")}, {Name: "..", Data: []byte("again")},
 	}})
@@ -74,7 +75,8 @@ func TestFiles(t *testing.T) {
 		{"ключ.csv", "text/plain; charset=utf-8", "key,[redacted]"},
 		{"none.txt", "application/octet-stream", ""},
 	}
-	if !slices.Equal(got, want) {
+	again := want[3 : len(want)-1 : len(want)-1] // the same, and another file without data
+	if want = append(want, append(again, sent{"none-2.txt", "application/octet-stream", ""})...); !slices.Equal(got, want) {
 		t.Errorf("the files are\n%q, want\n%q", got, want)
 	}
 

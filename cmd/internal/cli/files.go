@@ -58,7 +58,7 @@ func (con *console) writeFiles(ctx context.Context, j pawl.Journal, run, dir str
 			return misuse("--files: %s exists already, and nothing is overwritten; name another directory", filepath.Join(dir, f.Name))
 		}
 	}
-	lost := 0
+	lost, written := 0, map[string]bool{} // a file that several calls returned is written once
 	for _, f := range files {
 		line, text := writtenFile{File: f}, fileText(f)
 		data, err := f.Read(ctx, j)
@@ -67,7 +67,10 @@ func (con *console) writeFiles(ctx context.Context, j pawl.Journal, run, dir str
 			if line.Path = filepath.Join(dir, f.Name); fmt.Sprintf("%x", sha256.Sum256(data)) != f.Digest {
 				text += ", without what looks like a secret"
 			}
-			err = writeNew(root, f.Name, data)
+			if !written[f.Name] {
+				err = writeNew(root, f.Name, data)
+			}
+			written[f.Name] = true
 		case f.Digest == "":
 			err = nil
 		case errors.Is(err, pawl.ErrUnknownBlob):

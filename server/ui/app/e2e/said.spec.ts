@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { expect, test } from "./server";
 
 const status = ".summary .status";
@@ -125,4 +126,25 @@ test("a run reads as a conversation: Markdown is rendered, and HTML and addresse
   await page.getByRole("button", { name: "Show the whole answer" }).click();
   await expect(answer.locator("td").last()).toBeInViewport();
   await expect(answer.locator("a, img")).toHaveCount(0);
+});
+
+test("the files of the input and of a call are saved under names that are only names", async ({ page, pawl }) => {
+  const form = new FormData();
+  form.append("run", new Blob([JSON.stringify({ agent: "scanner" })], { type: "application/json" }));
+  form.append("file", new Blob(["Dear all."]), "letter.txt");
+  const { run } = await (await fetch(`${pawl.address}/v1/runs?wait=true`, { method: "POST", headers: { Authorization: `Bearer ${pawl.token}` }, body: form })).json();
+  await pawl.login(page);
+  await page.goto(pawl.link(run));
+  const saved = async (name: string) => {
+    const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("link", { name, exact: true }).click()]);
+    expect(download.suggestedFilename()).toBe(name);
+    return readFileSync(await download.path(), "utf8");
+  };
+  await page.locator(".rows [role=option]", { hasText: "started" }).click();
+  expect(await saved("letter.txt")).toBe("Dear all.");
+  await page.locator(".rows [role=option]", { hasText: "papers__scan" }).last().click();
+  await expect(page.locator(".files li")).toHaveText(["file.png image/png, 8 bytes", "_img src=x onerror=alert(1)_.html text/plain, 25 bytes", "page.pdf application/pdf, 9 bytes"]);
+  expect(await saved("page.pdf")).toBe("%PDF-1.4\n");
+  expect(await saved("_img src=x onerror=alert(1)_.html")).toBe("<script>alert(1)</script>");
+  await expect(page).toHaveURL(new RegExp(run));
 });

@@ -24,7 +24,7 @@ export class Pawl {
   /** serve starts the process; the link that it prints is what logs in. */
   async serve(): Promise<void> {
     this.said = "";
-    this.child = spawn(bin, ["serve", "restock.yaml", "courier.yaml", "desk.yaml", "survey.yaml", "picker.yaml", "bolts.yaml", "parcel.yaml", "till.yaml", "sorter.yaml", "notice.yaml", "minutes.yaml", "cashier.yaml", ...["frontdesk", "stocktake", "enquiry"].map((name) => `../../../examples/specs/${name}.yaml`), "--addr", "127.0.0.1:0"], { cwd: specs, env: this.env(), stdio: ["ignore", "pipe", "pipe"] });
+    this.child = spawn(bin, ["serve", "restock.yaml", "courier.yaml", "desk.yaml", "survey.yaml", "picker.yaml", "bolts.yaml", "parcel.yaml", "till.yaml", "sorter.yaml", "notice.yaml", "minutes.yaml", "cashier.yaml", "scanner.yaml", ...["frontdesk", "stocktake", "enquiry"].map((name) => `../../../examples/specs/${name}.yaml`), "--addr", "127.0.0.1:0"], { cwd: specs, env: this.env(), stdio: ["ignore", "pipe", "pipe"] });
     this.child.stderr!.on("data", (b) => (this.said += b));
     this.child.stdout!.on("data", (b) => (this.said += b));
     for (let i = 0; i < 200; i++) {

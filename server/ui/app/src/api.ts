@@ -1,7 +1,7 @@
 import { parseJSON } from "./exact";
 import { tick } from "./format";
 import { loggedInAs, person } from "./person";
-import type { Agent, Budget, Decision, Entry, Replayed, Report, Result, RunLine, Sent, Stats, StopNode } from "./types";
+import type { Agent, Budget, Decision, Entry, Replayed, Report, Result, RunFile, RunLine, Sent, Stats, StopNode } from "./types";
 
 let told: (inside: boolean) => void = () => {};
 
@@ -106,6 +106,8 @@ export const api = {
   // The first page is small, so that it shows quickly.
   events: (run: string, cursor: string, signal?: AbortSignal) =>
     get<{ entries: Entry[]; next: string }>(`/v1/runs/${id(run)}/events${query({ cursor, max: cursor ? 5000 : 400 })}`, signal),
+  files: (run: string, signal?: AbortSignal) => get<{ files: RunFile[] }>(`/v1/runs/${id(run)}/files`, signal),
+  file: (run: string, digest: string) => `/v1/runs/${id(run)}/files/${id(digest)}`, // the session's cookie goes along with a link
   explain: (run: string, signal?: AbortSignal) => get<Report>(`/v1/runs/${id(run)}/explain`, signal),
   stats: (q: { by: string; step: string; since: string }, signal?: AbortSignal) => get<Stats>(`/v1/stats${query(q)}`, signal),
   budgets: (signal?: AbortSignal) => get<{ budgets: Budget[] }>("/v1/budgets", signal),

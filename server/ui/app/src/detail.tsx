@@ -1,13 +1,14 @@
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import type { Doing } from "./actions";
+import { api, words } from "./api";
 import { busy, usageLine, type Span } from "./fold";
 import { clock, duration, money, now, number, percent, plural } from "./format";
 import { JsonView } from "./json";
 import { link } from "./route";
 import { Said, Sources, structured } from "./said";
 import type { Row } from "./rows";
-import { Copy, Prose, Status, Text } from "./text";
-import type { Entry } from "./types";
+import { Copy, Notice, Prose, Status, Text } from "./text";
+import type { Entry, RunFile } from "./types";
 import type { Live } from "./use-run";
 
 /** Detail is everything about what is selected, in the order in which it happened. */
@@ -59,12 +60,29 @@ function Of({ span, run }: { span: Span; run: string }) {
   return <>{span.child && <p>Runs as <a href={link(span.child)} class="mono">{span.child}</a></p>}{span.entries.map((e) => <One key={e.seq} e={e} span={span} run={run} />)}</>;
 }
 
+/** Files are the files of a call or, without one, of the input, to save. */
+function Files({ run, call }: { run: string; call?: string }) {
+  const [files, setFiles] = useState<RunFile[]>([]);
+  const [problem, setProblem] = useState("");
+  useEffect(() => {
+    const stop = new AbortController();
+    api.files(run, stop.signal).then((all) => setFiles(all.files.filter((f) => f.call === call)), (e) => stop.signal.aborted || setProblem(words(e)));
+    return () => stop.abort();
+  }, [run, call]);
+  if (problem) return <Notice bad>{problem}</Notice>;
+  return (
+    <ul class="files">
+      {files.map((f, i) => <li key={i}>{f.digest ? <a href={api.file(run, f.digest)} download><Text of={f.name} /></a> : <Text of={f.name} />} <span class="hint"><Text of={f.type} />, {plural(f.bytes, "byte")}{f.digest ? "" : ", not kept"}</span></li>)}
+    </ul>
+  );
+}
+
 function One({ e, span, run }: { e: Entry; span: Span; run: string }) {
   const d = e.data ?? {};
   const part = (title: string, ...body: any[]) => <section key={e.seq}><h3><span>{title}</span><span class="hint">{e.seq} · {clock(Date.parse(e.time))}</span></h3>{body}</section>;
   switch (e.type) {
     case "run.started":
-      return part("Asked", <Said of={d.input ?? ""} label="Input" />);
+      return part("Asked", <Said of={d.input ?? ""} label="Input" />, d.files?.length ? <Files run={e.run} /> : null);
     case "model.called":
       return part(d.attempt > 1 ? `Attempt ${d.attempt}` : "Model called",
         <p class="facts"><span>{number(d.reserved_tokens)} tokens reserved</span>{d.reserved_usd ? <span>{money(d.reserved_usd)} reserved</span> : null}<span>at most {number(d.max_tokens)} out</span>{d.model && <span class="mono"><Text of={d.model} /></span>}{d.fallback ? <span>fallback {d.fallback}</span> : null}</p>);
@@ -91,7 +109,7 @@ function One({ e, span, run }: { e: Entry; span: Span; run: string }) {
         d.result !== null && d.result !== undefined && !(d.error && d.result === "") ? (typeof d.result === "string" ? <><div class="bar"><span>Result</span><Copy text={d.result} /></div><Prose of={d.result} mono class="out" /></> : <JsonView value={d.result} label="Result" />) : null,
         d.truncated ? <p class="cut">Truncated: the model saw the beginning and the end{d.blob ? <>; the full text is stored as <span class="mono id">{d.blob}</span></> : null}.</p> : null,
         d.abandoned ? <p class="problem">Abandoned: its function did not return.</p> : null,
-        d.files?.length ? <p class="hint">With {d.files.map((f: { name?: string; type: string }) => f.name ? `${f.name} (${f.type})` : f.type).join(", ")}, not shown here</p> : null);
+        d.files?.length ? <Files run={e.run} call={d.call} /> : null);
     case "cancel.requested": return part(`Cancelled${d.by ? ` by ${d.by}` : ""}`, d.reason ? <Prose of={d.reason} /> : null);
     case "tool.reused": return part("Reused", <p>Reuses the result of <span class="mono">{d.of}</span>; nothing was run.</p>);
     case "tool.refused": return part(d.early ? "Discarded" : "Refused", <Prose of={d.why ?? ""} class="error" />);

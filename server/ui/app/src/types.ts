@@ -18,6 +18,15 @@ export interface Entry {
   data: any;
 }
 
+/** RunFile is a file of a run's input or, with a call, of a tool. Without a digest it was not kept. */
+export interface RunFile {
+  name: string;
+  type: string;
+  bytes: number;
+  digest?: string;
+  call?: string;
+}
+
 export interface RunLine {
   run: string;
   agent: string;
