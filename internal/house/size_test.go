@@ -10,7 +10,7 @@ import (
 // adds is the lines that waiting, standing permissions, verified logs, cancelled calls, tool choices,
 // notices, instructions, credentials, encryption, users of evaluations and files of tools were granted when they came.
 const (
-	mostLinesOfAll     = 120_195 + 4_134 // of Go, without tests and test kits
+	mostLinesOfAll     = 120_195 + 4_139 // of Go, without tests and test kits
 	mostLinesOfLibrary = 78_299 + 2_947  // of these, in the module of the library
 	mostLinesOfFix     = 6_492           // of these, in the module fix
 	mostLinesOfTests   = 89_419 + 2_327  // of tests and their kits
