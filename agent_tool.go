@@ -67,10 +67,10 @@ type Invocation struct {
 
 // A Recaller is a [Tool] that answers from the results of earlier calls of its
 // run. The engine calls Recall instead of Run. earlier returns the result of a
-// call as text, in full where the journal kept it, and whether there is one;
-// only the goroutine of Recall may call it.
+// call as text and its files, in full where the journal kept them, and whether
+// there is one; only the goroutine of Recall may call it.
 type Recaller interface {
-	Recall(ctx context.Context, inv Invocation, earlier func(call string) (string, bool)) (Output, error)
+	Recall(ctx context.Context, inv Invocation, earlier func(call string) (string, []File, bool)) (Output, error)
 }
 
 // A Waiter is a [Tool] that suspends the run until a time instead of running. Until is pure: it returns

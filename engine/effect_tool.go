@@ -119,7 +119,7 @@ type toolCall struct {
 	inv        pawl.Invocation
 	labels     map[string]string // of the topmost run
 	unlabelled error             // why they are not known; nil: they are
-	earlier    func(call string) (string, bool)
+	earlier    func(call string) (string, []pawl.File, bool)
 	outOfTime  bool // the deadline is the run's, not the tool's
 	out        pawl.Output
 	slot       slot
@@ -232,9 +232,9 @@ func (t *toolCall) perform(ctx context.Context) (err error) {
 }
 
 // earlier returns a function with which a tool reads the results of earlier calls.
-func earlier(r *recorder) func(string) (string, bool) {
+func earlier(r *recorder) func(string) (string, []pawl.File, bool) {
 	state := r.state
-	return func(call string) (string, bool) {
+	return func(call string) (string, []pawl.File, bool) {
 		c, ok := state.Call(call)
 		for recent := range state.Recent() {
 			if !ok && recent.Ref == call { // call is the provider's id
@@ -242,14 +242,27 @@ func earlier(r *recorder) func(string) (string, bool) {
 			}
 		}
 		if !ok || !c.OK() {
-			return "", false
+			return "", nil, false
 		}
-		if r.host.blobs != nil && c.Blob != "" {
-			if whole, err := r.host.blobs.Blob(r.base, c.Blob); err == nil {
-				return string(whole), true
-			} // otherwise the blob was removed, and only the excerpt is left
+		kept := func(blob string) (data []byte) {
+			if r.host.blobs != nil && blob != "" {
+				data, _ = r.host.blobs.Blob(r.base, blob) // one that was removed is left out
+			}
+			return data
 		}
-		return pawl.ToolResult{Content: c.Result}.Text(), true
+		var files []pawl.File
+		for _, f := range c.Files {
+			if f.Data == nil {
+				f.Data = kept(f.Blob)
+			}
+			if f.Data != nil {
+				files = append(files, f)
+			}
+		}
+		if whole := kept(c.Blob); whole != nil {
+			return string(whole), files, true
+		} // otherwise only the excerpt is left
+		return pawl.ToolResult{Content: c.Result}.Text(), files, true
 	}
 }
 

@@ -34,8 +34,8 @@ func (readMore) Run(context.Context, pawl.Invocation) (pawl.Output, error) {
 	return pawl.Output{}, errors.New("read_more needs an engine that knows the run's earlier calls")
 }
 
-// Recall reads a page of an earlier result.
-func (readMore) Recall(_ context.Context, inv pawl.Invocation, earlier func(call string) (string, bool)) (pawl.Output, error) {
+// Recall reads a page of an earlier result; with the first one come its files.
+func (readMore) Recall(_ context.Context, inv pawl.Invocation, earlier func(call string) (string, []pawl.File, bool)) (pawl.Output, error) {
 	var args struct {
 		Call   string
 		Offset int
@@ -43,7 +43,7 @@ func (readMore) Recall(_ context.Context, inv pawl.Invocation, earlier func(call
 	if err := json.Unmarshal(inv.Args, &args); err != nil {
 		return pawl.Output{}, err
 	}
-	text, ok := earlier(args.Call)
+	text, files, ok := earlier(args.Call)
 	switch {
 	case !ok:
 		return pawl.Output{}, fmt.Errorf("there is no call %q with a result", args.Call)
@@ -62,6 +62,9 @@ func (readMore) Recall(_ context.Context, inv pawl.Invocation, earlier func(call
 	if to < len(text) {
 		note += fmt.Sprintf("; go on at %d", to)
 	}
+	if from > 0 {
+		files = nil // the first page had them
+	}
 	raw, err := json.Marshal(note + "]\n" + text[from:to])
-	return pawl.Output{JSON: raw}, err
+	return pawl.Output{JSON: raw, Files: files}, err
 }

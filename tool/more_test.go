@@ -108,13 +108,16 @@ func TestMemoryTaint(t *testing.T) {
 }
 
 // What was cut off a result is read from the journal, page by page, and what was
-// left out of the conversation from the log.
+// left out of the conversation from the log. Its files come along with the first page.
 func TestReadMore(t *testing.T) {
 	var long strings.Builder
 	for i := range 4000 {
 		fmt.Fprintf(&long, "line %d\n", i)
 	}
-	book := tool.Func("book", "Read the book.", func(context.Context, struct{}) (string, error) { return long.String(), nil }, pawl.Read)
+	book := tool.Func("book", "Read the book.", func(context.Context, struct{}) (pawl.Output, error) {
+		raw, err := json.Marshal(long.String())
+		return pawl.Output{JSON: raw, Files: []pawl.File{{Name: "a.csv", Data: []byte("a,b\n")}, {Name: "dot.png", Type: "image/png", Data: []byte("\x89PNG\r\n\x1a\n")}, {Name: "empty"}}}, err
+	}, pawl.Read)
 	more := func(args string) pawl.Reply {
 		return pawl.Do(pawl.Call{Tool: "read_more", Args: json.RawMessage(args)})
 	}
@@ -148,6 +151,9 @@ func TestReadMore(t *testing.T) {
 		if !strings.HasPrefix(head, "[bytes ") {
 			t.Error(head)
 		}
+		if names, first := fmt.Sprint(fileNames(f.Files)), strings.HasPrefix(head, "[bytes 0 "); first != (names == "[a.csv dot.png]") {
+			t.Errorf("%s: the files are %s", head, names)
+		}
 		got.WriteString(text)
 	}
 	if got.String() != long.String() {
@@ -156,4 +162,11 @@ func TestReadMore(t *testing.T) {
 	if want := `[there is no call "c_9" with a result the result of c_1 has 42890 bytes; begin before them]`; len(failures) != 2 || fmt.Sprint(failures) != strings.ReplaceAll(want, "42890", fmt.Sprint(long.Len())) {
 		t.Errorf("%q", failures)
 	}
+}
+
+func fileNames(files []pawl.File) (names []string) {
+	for _, f := range files {
+		names = append(names, f.Name)
+	}
+	return names
 }
