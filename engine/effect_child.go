@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/pawl-run/pawl"
@@ -54,7 +55,11 @@ func (c *child) perform(ctx context.Context) (pawl.Output, error) {
 	}
 	switch {
 	case err == nil:
-		return c.output()
+		out, err := c.output()
+		if err == nil {
+			out.Files, c.err = c.start.caller.returned(c.state)
+		}
+		return out, errors.Join(err, c.err)
 	case errors.Is(err, errClosed), err == context.Cause(ctx):
 		<-ctx.Done() // the engine suspends the parent, too
 		c.stopped = true
@@ -181,10 +186,17 @@ func (k *children) of(t *toolCall) (started pawl.Event) {
 	start, _ := r.state.Start()
 	goesOn := follows(r.state, t.classified.Info())
 	c, _ := r.state.Call(t.inv.Call)
-	steps, ok := r.machine.Agent().Loop.(interface{ Attaches(step string) bool })
-	gets, sees := ok && steps.Attaches(c.Step), goesOn != nil && goesOn.Run == r.lease.Run
-	if err == nil && c.Child == "" && (gets || sees) {
+	attached, returned := k.filesFor(c.Step, input)
+	if sees := goesOn != nil && goesOn.Run == r.lease.Run; err == nil && c.Child == "" && (attached || sees) {
 		err = r.taken(agent)
+	}
+	var files []pawl.File
+	if attached {
+		files = start.Files
+	}
+	files = r.handOn(slices.Concat(files, returned))
+	if err == nil {
+		err = bounded(files)
 	}
 	if err != nil {
 		t.invalid = err
@@ -193,12 +205,37 @@ func (k *children) of(t *toolCall) (started pawl.Event) {
 	run := t.classified.Child
 	t.child = &child{
 		kin: k.kin, run: run, agent: agent, input: input, recorded: k.recorded[run],
-		start: StartOptions{ID: run, Parent: r.lease.Run, Untrusted: r.state.Tainted(), caller: r, nonce: start.Nonce, follows: goesOn},
-	}
-	if gets {
-		t.child.start.Files = start.Files
+		start: StartOptions{ID: run, Parent: r.lease.Run, Untrusted: r.state.Tainted(), caller: r, nonce: start.Nonce, follows: goesOn, Files: files},
 	}
 	return pawl.ChildStarted{Call: t.inv.Call, Child: t.classified.Child, Agent: agent.Name, Limits: agent.Limits}
+}
+
+// filesFor reports whether a child gets the files of the input, and returns the others that it gets.
+// If it is the run of a step, they are those of the steps that this one refers to. Else they are the
+// files whose names, with their extensions, stand in its input.
+func (k *children) filesFor(step, input string) (attached bool, others []pawl.File) {
+	r := k.rec
+	if steps, ok := r.machine.Agent().Loop.(interface {
+		Files(s *pawl.State, step string) (attached bool, calls []string)
+	}); ok {
+		attached, calls := steps.Files(r.state, step)
+		for _, id := range calls {
+			c, _ := r.state.Call(id)
+			others = append(others, c.Files...)
+		}
+		return attached, others
+	}
+	if !r.files.among(r.state) {
+		return false, nil
+	}
+	for s, ok := r.state, true; ok; s, ok = s.Earlier() {
+		for _, f := range RunFiles(s) {
+			if strings.Contains(f.Name, ".") && strings.Contains(input, f.Name) {
+				others = append(others, f.File)
+			}
+		}
+	}
+	return false, others
 }
 
 // follows returns the conversation that a call of a tool goes on with; nil: it begins one. Of its

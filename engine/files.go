@@ -33,20 +33,16 @@ func (b *beginning) attach(ctx context.Context) error {
 	if e.blobs == nil {
 		return &FileError{fileName(b.Files[0]), errors.New("the journal keeps no files; use one that implements pawl.Blobs")}
 	}
-	if len(b.Files) > MaxFiles {
-		return &FileError{fileName(b.Files[MaxFiles]), fmt.Errorf("an input has at most %d files, not %d", MaxFiles, len(b.Files))}
-	}
 	b.Files = slices.Clone(b.Files)
 	clean := e.cleaner(b.machine)
-	size := 0
 	for i := range b.Files {
 		f := &b.Files[i]
 		if err := known(f, &clean); err != nil {
 			return &FileError{fileName(*f), err}
 		}
-		if size += f.Bytes; size > MaxFileBytes {
-			return &FileError{fileName(*f), fmt.Errorf("the files have more than %d MiB together", MaxFileBytes>>20)}
-		}
+	}
+	if err := bounded(b.Files); err != nil {
+		return err
 	}
 	if err := takes(b.machine.Agent(), b.Files); err != nil {
 		return err
@@ -60,8 +56,6 @@ func (b *beginning) attach(ctx context.Context) error {
 	}
 	return nil
 }
-
-func fileName(f pawl.File) string { return cmp.Or(f.Name, "without a name") }
 
 // known fills in what the log has of a file. A text is cleaned as all texts are.
 func known(f *pawl.File, clean *cleaner) error {
@@ -83,47 +77,6 @@ func known(f *pawl.File, clean *cleaner) error {
 	}
 	f.Blob, f.Bytes = digestOf(f.Data), len(f.Data)
 	return nil
-}
-
-// A RunFile is a file of a run: of its input, or one that a call of a tool returned.
-type RunFile struct {
-	pawl.File
-	Call, Tool string // empty: it is attached to the input
-}
-
-// RunFiles returns the files of a run; see [Contents]. Each has the digest of its data as its Blob,
-// except one that was not kept.
-func RunFiles(s *pawl.State) (all []RunFile) {
-	for _, f := range s.Files() {
-		all = append(all, RunFile{File: f})
-	}
-	for c := range s.Calls() {
-		for _, f := range c.Files {
-			if f.Data != nil {
-				f.Blob, f.Bytes = digestOf(f.Data), len(f.Data)
-			}
-			f.Name = cmp.Or(f.Name, "picture")
-			all = append(all, RunFile{f, c.ID, c.Tool})
-		}
-	}
-	return all
-}
-
-// Contents returns the data of a file of a run, which the journal has. The error is
-// [pawl.ErrUnknownBlob] if it was not kept.
-func Contents(ctx context.Context, j pawl.Journal, f pawl.File) ([]byte, error) {
-	if f.Data != nil {
-		return f.Data, nil
-	}
-	blobs, ok := j.(pawl.Blobs)
-	if !ok || f.Blob == "" {
-		return nil, fmt.Errorf("the file %s was not kept: %w", f.Name, pawl.ErrUnknownBlob)
-	}
-	data, err := blobs.Blob(ctx, f.Blob)
-	if err != nil {
-		return nil, fmt.Errorf("the file %s: %w", f.Name, err)
-	}
-	return data, nil
 }
 
 // ReadFile reads a file to attach to an input, under the last element of its path.

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -46,7 +47,7 @@ func (r *recorder) keepFiles(returned []pawl.File, shown int) (kept []pawl.File)
 			return append(kept, r.unkept(pawl.File{Name: display.Count(len(returned)-i, "more file"), Bytes: 1}))
 		}
 		f := pawl.File{Name: from.Name, Type: from.Type, Data: bytes.Clone(from.Data)} // the tool may still write to its own copy
-		returnedAs(&f, &r.clean, shown)
+		returnedAs(&f, &r.clean, cmp.Or(from.Shown, shown))
 		switch size += f.Bytes; {
 		case f.Bytes < from.Bytes && len(from.Data) == 0: // its tool has left it out
 			f.Bytes = from.Bytes
@@ -63,6 +64,41 @@ func (r *recorder) keepFiles(returned []pawl.File, shown int) (kept []pawl.File)
 		kept = append(kept, f)
 	}
 	return kept
+}
+
+// returned returns the files that the tools of a child's run have returned, for the result of its call.
+func (r *recorder) returned(s *pawl.State) (all []pawl.File, err error) {
+	size := 0
+	for _, f := range RunFiles(s) {
+		if f.Call == "" || holds(all, f.File) {
+			continue
+		}
+		if size += f.Bytes; len(all) < MaxFiles && size <= MaxFileBytes {
+			if f.Data, err = Contents(r.base, r.host.journal, f.File); err != nil && !errors.Is(err, pawl.ErrUnknownBlob) {
+				return nil, err
+			}
+		}
+		all = append(all, f.File)
+	}
+	return all, nil
+}
+
+// handOn returns files of a run, as the input of another run has them, without those that are not kept.
+func (r *recorder) handOn(files []pawl.File) (all []pawl.File) {
+	for _, f := range files {
+		if f.Data != nil { // a picture of a result
+			f.Blob, f.Bytes, f.Tokens, f.Data = keepBlob(r, f.Data), len(f.Data), media.Tokens(f.Type, f.Data), nil
+		}
+		if f.Blob != "" && !holds(all, f) {
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+// holds reports whether a file is among others.
+func holds(all []pawl.File, f pawl.File) bool {
+	return f.Blob != "" && slices.ContainsFunc(all, func(other pawl.File) bool { return other.Blob == f.Blob && other.Name == f.Name })
 }
 
 // returnedAs fills in what the log has of a file that a tool returned.

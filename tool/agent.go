@@ -13,8 +13,8 @@ import (
 // Agent makes a tool of an agent. Each call of the tool is a run of that agent and a child of
 // the calling run; see [pawl.Delegate]. The tool has the agent's name and description. Its one
 // argument, input, is the agent's input, and its result is the agent's answer: a document if the
-// agent declares an output. If the child does not end in success, the call fails and the model
-// reads the reason and the child's last answer.
+// agent declares an output, with the files that its tools returned. If the child does not end in
+// success, the call fails and the model reads the reason and the child's last answer.
 //
 // The agent's limits hold each such run, with at most the iterations of the parent's limit, and
 // the time and depth that the parent has left. What remains of the parent's tokens and dollars is

@@ -27,6 +27,7 @@ type node struct {
 
 	args     any        // of a call, or the input of Agent: a JSON value with references
 	attaches bool       // they refer to the input
+	refs     []string   // the steps that they refer to
 	input    string     // the key of that input
 	on       expr.Node  // the expression of Switch, ForEach or While
 	blocks   []*block   // of Switch, the cases by name and then the default; of While, its steps
@@ -406,7 +407,9 @@ func (c *compiler) value(n *node, key string, value any) {
 		return
 	}
 	n.attaches = slices.ContainsFunc(paths, func(p *expr.Path) bool { return p.Root == "input" })
+	before := len(c.loop.refs)
 	c.known(n.spot, key, paths)
+	n.refs = slices.Clone(c.loop.refs[before:])
 }
 
 func (c *compiler) expression(at spot, key, source string) expr.Node {

@@ -141,16 +141,7 @@ func (d *data) results(n *node) (map[string]any, error) {
 // many returns the results of branches or items.
 func (d *data) many(n *node) (map[string]any, error) {
 	outputs, errs := []any{}, []any{}
-	var round string
-	for i := 0; ; i++ {
-		st, ok := d.stands(member(n.ID, i))
-		_, at, _ := strings.Cut(st.Label, "@")
-		if i == 0 {
-			round = at
-		}
-		if !ok || !st.Done || at != round { // the latest result is of an earlier round
-			break
-		}
+	for _, st := range d.members(n) {
 		var output, failure any
 		if st.OK {
 			var err error
@@ -170,6 +161,40 @@ func (d *data) many(n *node) (map[string]any, error) {
 		outputs, errs = []any{}, []any{}
 	}
 	return map[string]any{"output": outputs, "errors": errs}, nil
+}
+
+// members returns the branches or items of a step in its latest round.
+func (d *data) members(n *node) (all []pawl.StepState) {
+	var round string
+	for i := 0; ; i++ {
+		st, ok := d.stands(member(n.ID, i))
+		_, at, _ := strings.Cut(st.Label, "@")
+		if i == 0 {
+			round = at
+		}
+		if !ok || !st.Done || at != round { // the latest result is of an earlier round
+			return all
+		}
+		all = append(all, st)
+	}
+}
+
+// calls returns the calls whose results are the output of a step.
+func (d *data) calls(n *node) (ids []string) {
+	switch n.does {
+	case "switch", "while":
+		if last := d.last(n.blocks...); last != nil {
+			return d.calls(last)
+		}
+		return nil
+	case "parallel", "for_each":
+		for _, st := range d.members(n) {
+			ids = append(ids, st.Call)
+		}
+		return ids
+	}
+	st, _ := d.stands(n.ID)
+	return []string{st.Call}
 }
 
 // read returns the value of a step that went well. The log leaves out null, which is the

@@ -57,19 +57,31 @@ func (l *Loop) Steps() json.RawMessage { return l.source }
 // Asked reports whether a step refers to the input. If none does, the input may be empty.
 func (l *Loop) Asked() bool { return slices.Contains(l.roots, "input") }
 
-// Attaches reports whether the step with a label, if it is a child run, gets the files of the
-// input: it does if it refers to the input. The engine calls it.
-func (l *Loop) Attaches(label string) bool {
+// Files returns the files that the step with a label gets if it is a child run: whether those of the
+// input, which it does if it refers to the input, and the calls whose files it gets, which are those of
+// the steps that it refers to. In a branch, the files of outer steps are among those of the input.
+// The engine calls it.
+func (l *Loop) Files(s *pawl.State, label string) (attached bool, calls []string) {
 	name, _ := split(label)
 	id, i := memberOf(name)
 	n := l.nodes[id]
 	if n == nil {
-		return false
+		return false, nil
 	}
-	if n.arms != nil {
-		return n.arms[min(i, len(n.arms)-1)].loop.Asked()
+	refs := n.refs
+	if attached = n.attaches; n.arms != nil {
+		f := n.arms[min(i, len(n.arms)-1)]
+		attached, refs = f.loop.Asked(), f.tell
 	}
-	return n.attaches
+	d := &data{loop: l, s: s}
+	for _, ref := range refs {
+		if of := l.nodes[ref]; of == nil || ref == l.self {
+			attached = true
+		} else {
+			calls = append(calls, d.calls(of)...)
+		}
+	}
+	return attached, calls
 }
 
 // Check returns the problems of the steps, each an [*Error].

@@ -10,11 +10,11 @@ import (
 // adds is the lines that waiting, standing permissions, verified logs, cancelled calls, tool choices,
 // notices, instructions, credentials, encryption, users of evaluations and files of tools were granted when they came.
 const (
-	mostLinesOfAll     = 120_195 + 4_155 // of Go, without tests and test kits
-	mostLinesOfLibrary = 78_299 + 2_963  // of these, in the module of the library
+	mostLinesOfAll     = 120_195 + 4_289 // of Go, without tests and test kits
+	mostLinesOfLibrary = 78_299 + 3_097  // of these, in the module of the library
 	mostLinesOfFix     = 6_492           // of these, in the module fix
-	mostLinesOfTests   = 89_419 + 2_341  // of tests and their kits
-	mostWords          = 67_337 + 2_366  // of Markdown
+	mostLinesOfTests   = 89_419 + 2_474  // of tests and their kits
+	mostWords          = 67_337 + 2_429  // of Markdown
 )
 
 // TestSize holds the budgets. A line of Go longer than 120 columns counts once for each
