@@ -25,7 +25,7 @@ func calls(run string) (all []struct {
 	request
 }) {
 	for _, op := range server.Operations() {
-		r := request{method: op.Method, path: strings.NewReplacer("{run}", run, "{call}", "c_1", "{seq}", "1", "{page...}", "").Replace(op.Path)}
+		r := request{method: op.Method, path: strings.NewReplacer("{run}", run, "{call}", "c_1", "{seq}", "1", "{file}", "1", "{page...}", "").Replace(op.Path)}
 		if op.Body {
 			r.body = "{}"
 		}

@@ -81,7 +81,7 @@ func TestUsage(t *testing.T) {
 		{"show", "pawl: show got 0 arguments; write pawl show RUN; see pawl show --help"},
 		{"version|x", "pawl: version got 1 argument; write pawl version; see pawl version --help"},
 		{"settle|last|c_1", "pawl: at least one of the flags in the group [happened did-not-happen] is required; see pawl settle --help"},
-		{"show|last|--spec|--cost", "pawl: if any flags in the group [spec cost] are set none of the others can be; [cost spec] were all set; see pawl show --help"},
+		{"show|last|--spec|--cost", "pawl: if any flags in the group [spec cost files] are set none of the others can be; [cost spec] were all set; see pawl show --help"},
 		{"fork|last", `pawl: required flag(s) "at" not set; see pawl fork --help`},
 		{"ask|what|is|it", `pawl: ask takes one text; put it in quotes: pawl ask "what is it"; see pawl ask --help`},
 		{"ask|-x", "pawl: unknown shorthand flag: 'x' in -x; see pawl ask --help"},
