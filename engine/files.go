@@ -6,13 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/internal/media"
 	"github.com/pawl-run/pawl/internal/wire"
 )
@@ -83,7 +83,7 @@ func known(f *pawl.File, clean *cleaner) error {
 func ReadFile(path string) (pawl.File, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return pawl.File{}, &FileError{path, bare(err)}
+		return pawl.File{}, &FileError{path, display.WithoutPath(err)}
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
@@ -92,17 +92,9 @@ func ReadFile(path string) (pawl.File, error) {
 	data, err := io.ReadAll(io.LimitReader(f, MaxFileBytes+1))
 	switch {
 	case err != nil:
-		return pawl.File{}, &FileError{path, bare(err)}
+		return pawl.File{}, &FileError{path, display.WithoutPath(err)}
 	case len(data) > MaxFileBytes:
 		return pawl.File{}, &FileError{path, fmt.Errorf("it has more than %d MiB", MaxFileBytes>>20)}
 	}
 	return pawl.File{Name: filepath.Base(path), Data: wire.Unmarked(data)}, nil
-}
-
-// bare returns the error of a file without its name.
-func bare(err error) error {
-	if at, ok := errors.AsType[*fs.PathError](err); ok {
-		return at.Err
-	}
-	return err
 }

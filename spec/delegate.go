@@ -2,13 +2,12 @@ package spec
 
 import (
 	"cmp"
-	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/tool"
 )
 
@@ -84,7 +83,7 @@ func (s *Spec) member(file *node) *Spec {
 func (s *Spec) inner(file *node, path, what string, team map[string]*Spec) *Spec {
 	document, err := s.family.read(path)
 	if err != nil {
-		s.doc.problem(file, "%s %s: %v (name a spec, relative to this one)", what, file.text, withoutPath(err))
+		s.doc.problem(file, "%s %s: %v (name a spec, relative to this one)", what, file.text, display.WithoutPath(err))
 		return nil
 	}
 	shown := file.text
@@ -108,14 +107,6 @@ func (s *Spec) inner(file *node, path, what string, team map[string]*Spec) *Spec
 		s.doc.problem(file, "%s has triggers, which start nothing for an agent of another one (move them to a spec that is served)", file.text)
 	}
 	return sub
-}
-
-// withoutPath returns the cause of an error about a file, whose path is reported as it is written.
-func withoutPath(err error) error {
-	if broken, ok := errors.AsType[*fs.PathError](err); ok {
-		return broken.Err
-	}
-	return err
 }
 
 // alone reports keys that only matter when a run is started directly, which a

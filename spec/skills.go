@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl/internal/beneath"
+	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/internal/naming"
 	"github.com/pawl-run/pawl/tool/agentsmd"
 	"github.com/pawl-run/pawl/tool/skill"
@@ -56,7 +57,7 @@ func (s *Spec) skillsIn(at *node) {
 	folders, err := s.family.folders(dir)
 	switch {
 	case err != nil:
-		s.doc.problem(at, "skills %s: %v (name a folder of skills)", at.text, withoutPath(err))
+		s.doc.problem(at, "skills %s: %v (name a folder of skills)", at.text, display.WithoutPath(err))
 		return
 	case len(folders) == 0:
 		s.doc.problem(at, "there are no skills in %s (put folders there, each with a %s)", at.text, skill.File)
@@ -177,12 +178,15 @@ func (s *Spec) readNotes() {
 	}
 	notes, err := agentsmd.Read(s.dir)
 	if err != nil {
-		s.doc.problem(s.at("instructions"), "%v", withoutPath(err))
+		s.doc.problem(s.at("instructions"), "%v", display.WithoutPath(err))
 	}
 	if s.notes = notes.Trust(s.opt.Trusted); notes != nil {
 		s.family.files[path] = notes.Text
 	}
 }
+
+// WorkDir returns the directory in which the tools work.
+func (s *Spec) WorkDir() string { return s.dir }
 
 // Notes returns the AGENTS.md that the agent has; nil: none.
 func (s *Spec) Notes() *agentsmd.Notes { return s.notes }

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"github.com/pawl-run/pawl/internal/display"
 )
 
 // scripts adds the digests of the operands that are executed.
@@ -19,7 +21,7 @@ func (w *preconditions) scripts(argv []string, dir string) {
 			digest, err = w.content(within(name, dir), nil)
 		}
 		if err != nil {
-			w.errs = append(w.errs, fmt.Errorf("operand %s: %w", name, reason(err)))
+			w.errs = append(w.errs, fmt.Errorf("operand %s: %w", name, display.WithoutPath(err)))
 			continue
 		}
 		w.put(name, digest)

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/internal/process"
 )
 
@@ -92,7 +93,7 @@ func (w *preconditions) files(names []string, dir string) {
 		case errors.Is(err, fs.ErrNotExist):
 			w.put(name, missing)
 		case err != nil:
-			w.errs = append(w.errs, fmt.Errorf("witness %s: %w", name, reason(err)))
+			w.errs = append(w.errs, fmt.Errorf("witness %s: %w", name, display.WithoutPath(err)))
 		default:
 			w.put(name, digest)
 		}
@@ -136,7 +137,7 @@ func (w *preconditions) program(c process.Command) {
 	case errors.Is(err, fs.ErrNotExist):
 		w.found[theProgram] = missing
 	case err != nil:
-		w.errs = append(w.errs, fmt.Errorf("%s %s: %w", theProgram, c.Argv[0], reason(err)))
+		w.errs = append(w.errs, fmt.Errorf("%s %s: %w", theProgram, c.Argv[0], display.WithoutPath(err)))
 	default:
 		w.found[theProgram] = digest
 	}
@@ -191,14 +192,6 @@ func kindOf(m fs.FileMode) string {
 		return "a socket"
 	}
 	return "a device"
-}
-
-// reason returns an error without the path, which the surrounding text names.
-func reason(err error) error {
-	if at, ok := errors.AsType[*fs.PathError](err); ok {
-		return at.Err
-	}
-	return err
 }
 
 func within(name, dir string) string {

@@ -3,7 +3,9 @@ package display
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 	"unicode/utf8"
 )
@@ -95,4 +97,12 @@ func After(lead, text string) string {
 		return ""
 	}
 	return lead + text
+}
+
+// WithoutPath returns the cause of an error about a file, whose name the text around it says.
+func WithoutPath(err error) error {
+	if at, ok := errors.AsType[*fs.PathError](err); ok {
+		return at.Err
+	}
+	return err
 }

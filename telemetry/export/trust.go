@@ -5,9 +5,10 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"strings"
+
+	"github.com/pawl-run/pawl/internal/display"
 )
 
 // trust is the TLS configuration of a signal; nil: the system's roots, no client certificate.
@@ -25,7 +26,7 @@ func (s settings) trust(signal, address string) (*tls.Config, error) {
 	if authority != "" {
 		pem, err := os.ReadFile(authority)
 		if err != nil {
-			return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_CERTIFICATE cannot be read: %w", plain(err))
+			return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_CERTIFICATE cannot be read: %w", display.WithoutPath(err))
 		}
 		if to.RootCAs = x509.NewCertPool(); !to.RootCAs.AppendCertsFromPEM(pem) {
 			return nil, errors.New("OTEL_EXPORTER_OTLP_CERTIFICATE holds no certificate; name a file in PEM form")
@@ -38,17 +39,9 @@ func (s settings) trust(signal, address string) (*tls.Config, error) {
 	default:
 		pair, err := tls.LoadX509KeyPair(certificate, key)
 		if err != nil {
-			return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE and its key cannot be used: %w", plain(err))
+			return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE and its key cannot be used: %w", display.WithoutPath(err))
 		}
 		to.Certificates = []tls.Certificate{pair}
 	}
 	return to, nil
-}
-
-// plain returns the error without the path, which no message here includes.
-func plain(err error) error {
-	if at, ok := errors.AsType[*fs.PathError](err); ok {
-		return at.Err
-	}
-	return err
 }

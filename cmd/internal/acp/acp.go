@@ -23,8 +23,9 @@ type Options struct {
 	Version string
 	Journal pawl.Journal
 	// Open makes the agent for a session in a directory, and the engine that drives it with an
-	// approver. It is called for the first session; later ones share the agent.
-	Open func(ctx context.Context, dir string, by engine.Approver) (pawl.Agent, *engine.Engine, error)
+	// approver, and says in which directory the agent's tools work. It is called for the first
+	// session; later ones share the agent.
+	Open func(ctx context.Context, dir string, by engine.Approver) (_ pawl.Agent, _ *engine.Engine, tools string, err error)
 	Log  *slog.Logger
 }
 
@@ -71,6 +72,7 @@ type server struct {
 
 	mu       sync.Mutex
 	dir      string
+	tools    string // the directory of the agent's tools
 	agent    pawl.Agent
 	engine   *engine.Engine
 	sessions map[protocol.SessionId]*session
@@ -83,6 +85,7 @@ type session struct {
 	run string // the run of the prompt in progress; empty: none
 	// shown are the calls that the editor has seen; true: with the change of a file.
 	shown map[protocol.ToolCallId]bool
+	open  map[protocol.ToolCallId]bool // those of them that are not over
 }
 
 // Initialize says what the server can do.
@@ -125,8 +128,7 @@ func (s *server) LoadSession(ctx context.Context, r protocol.LoadSessionRequest)
 	}
 	at := s.add(r.SessionId)
 	for _, h := range slices.Backward(heads) {
-		u := &updates{server: s, ctx: ctx, session: at}
-		u.past = true
+		u := &updates{server: s, ctx: ctx, session: at, past: true}
 		for e, err := range engine.Entries(ctx, s.o.Journal, h.Run, 1) {
 			if err == nil {
 				err = u.add(e)
@@ -148,7 +150,7 @@ func (s *server) open(ctx context.Context, dir string, servers []protocol.McpSer
 	}
 	if s.engine == nil {
 		s.dir = dir
-		s.agent, s.engine, err = s.o.Open(context.WithoutCancel(ctx), dir, engine.ApproverFunc(s.approve))
+		s.agent, s.engine, s.tools, err = s.o.Open(context.WithoutCancel(ctx), dir, engine.ApproverFunc(s.approve))
 		return err
 	}
 	if dir != s.dir {
@@ -160,7 +162,7 @@ func (s *server) open(ctx context.Context, dir string, servers []protocol.McpSer
 func (s *server) add(id protocol.SessionId) *session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.sessions[id] = &session{id: id, shown: map[protocol.ToolCallId]bool{}}
+	s.sessions[id] = &session{id: id, shown: map[protocol.ToolCallId]bool{}, open: map[protocol.ToolCallId]bool{}}
 	return s.sessions[id]
 }
 
@@ -196,27 +198,23 @@ func (s *server) Authenticate(context.Context, protocol.AuthenticateRequest) (pr
 	return protocol.AuthenticateResponse{}, nil
 }
 
-// CloseSession is not offered.
+// The rest is not offered.
 func (s *server) CloseSession(context.Context, protocol.CloseSessionRequest) (protocol.CloseSessionResponse, error) {
 	return protocol.CloseSessionResponse{}, protocol.NewMethodNotFound(protocol.AgentMethodSessionClose)
 }
 
-// ListSessions is not offered.
 func (s *server) ListSessions(context.Context, protocol.ListSessionsRequest) (protocol.ListSessionsResponse, error) {
 	return protocol.ListSessionsResponse{}, protocol.NewMethodNotFound(protocol.AgentMethodSessionList)
 }
 
-// ResumeSession is not offered.
 func (s *server) ResumeSession(context.Context, protocol.ResumeSessionRequest) (protocol.ResumeSessionResponse, error) {
 	return protocol.ResumeSessionResponse{}, protocol.NewMethodNotFound(protocol.AgentMethodSessionResume)
 }
 
-// SetSessionConfigOption is not offered.
 func (s *server) SetSessionConfigOption(context.Context, protocol.SetSessionConfigOptionRequest) (protocol.SetSessionConfigOptionResponse, error) {
 	return protocol.SetSessionConfigOptionResponse{}, protocol.NewMethodNotFound(protocol.AgentMethodSessionSetConfigOption)
 }
 
-// SetSessionMode is not offered.
 func (s *server) SetSessionMode(context.Context, protocol.SetSessionModeRequest) (protocol.SetSessionModeResponse, error) {
 	return protocol.SetSessionModeResponse{}, protocol.NewMethodNotFound(protocol.AgentMethodSessionSetMode)
 }

@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"fmt"
@@ -84,8 +85,7 @@ func (s *server) drive(ctx context.Context, at *session, text string, files []pa
 
 // end says how a prompt ended.
 func end(u *updates, r pawl.Result) (protocol.PromptResponse, error) {
-	stop := protocol.StopReasonEndTurn
-	text := ""
+	stop, text := protocol.StopReasonEndTurn, r.Verdict.String()
 	switch {
 	case r.Status == pawl.StatusSuccess:
 		if text = r.Answer; text == "" {
@@ -95,18 +95,23 @@ func end(u *updates, r pawl.Result) (protocol.PromptResponse, error) {
 			text = ""
 		}
 	case r.Status.Waiting(), r.Status == pawl.StatusPaused && len(r.Pending) > 0:
+		text = ""
 		for _, p := range r.Pending {
-			text += p.Reason + "\n"
+			text += cmp.Or(p.Reason, fmt.Sprintf("%s waits for its result: pawl submit %s %s JSON", p.Tool, p.Run, p.Call)) + "\n"
 		}
 	case r.Status == pawl.StatusCancelled, r.Status == pawl.StatusPaused:
-		stop = protocol.StopReasonCancelled
+		stop, text = protocol.StopReasonCancelled, ""
+	case r.Status == pawl.StatusExhausted && strings.Contains(r.Reason.Leaf, "token"):
+		stop = protocol.StopReasonMaxTokens
 	case r.Status == pawl.StatusExhausted:
-		if stop = protocol.StopReasonMaxTurnRequests; strings.Contains(r.Reason.Leaf, "token") {
-			stop = protocol.StopReasonMaxTokens
+		stop = protocol.StopReasonMaxTurnRequests
+	}
+	for id := range u.session.open {
+		if r.Status.Ended() { // a denial can end a run, as a limit can
+			if err := u.finished(id, protocol.ToolCallStatusFailed, "not run"); err != nil {
+				return protocol.PromptResponse{}, err
+			}
 		}
-		text = r.Verdict.String()
-	default:
-		text = r.Verdict.String()
 	}
 	if text != "" {
 		if err := u.say(text); err != nil {
@@ -159,7 +164,7 @@ func (s *server) approve(ctx context.Context, r engine.Request) (engine.Decision
 		SessionId: at.id,
 		ToolCall: protocol.ToolCallUpdate{
 			ToolCallId: callID(r.Run, r.Call), Title: new(title(r.Tool, r.Args)), Kind: new(s.kind(r.Tool)), Status: new(protocol.ToolCallStatusPending),
-			RawInput: r.Args, Content: content(s.dir, r.Tool, r.Args, r.Reason),
+			RawInput: r.Args, Content: content(s.tools, r.Tool, r.Args, r.Reason),
 		},
 		Options: []protocol.PermissionOption{
 			{OptionId: "once", Name: "Allow", Kind: protocol.PermissionOptionKindAllowOnce},

@@ -70,9 +70,13 @@ func (u *updates) add(e pawl.Entry) error {
 		if ev.Status != pawl.ToolOK {
 			status, text = protocol.ToolCallStatusFailed, strings.TrimSuffix(ev.Status.String()+": "+ev.Error, ": ")
 		}
-		return u.finished(e.Run, ev.Call, status, text)
+		return u.finished(callID(e.Run, ev.Call), status, text)
+	case pawl.InputGiven:
+		return u.finished(callID(e.Run, ev.Call), protocol.ToolCallStatusCompleted, ev.Text)
+	case pawl.ClientToolReturned:
+		return u.finished(callID(e.Run, ev.Call), protocol.ToolCallStatusCompleted, string(ev.Result))
 	case pawl.ToolRefused:
-		return u.finished(e.Run, ev.Call, protocol.ToolCallStatusFailed, ev.Why)
+		return u.finished(callID(e.Run, ev.Call), protocol.ToolCallStatusFailed, ev.Why)
 	}
 	return nil
 }
@@ -123,10 +127,11 @@ func (u *updates) replied(run string, r pawl.Reply) error {
 // call shows a call, once.
 func (u *updates) call(run, call, tool string, args json.RawMessage) error {
 	id := callID(run, call)
+	u.session.open[id] = true
 	if _, seen := u.session.shown[id]; seen {
 		return nil
 	}
-	before := content(u.server.dir, tool, args, "")
+	before := content(u.server.tools, tool, args, "")
 	err := u.send(protocol.StartToolCall(id, title(tool, args), protocol.WithStartKind(u.server.kind(tool)),
 		protocol.WithStartStatus(protocol.ToolCallStatusPending), protocol.WithStartRawInput(args), protocol.WithStartContent(before)))
 	u.server.mu.Lock()
@@ -136,9 +141,12 @@ func (u *updates) call(run, call, tool string, args json.RawMessage) error {
 	return err
 }
 
-// finished sends the outcome of a call. A difference stays in its place.
-func (u *updates) finished(run, call string, status protocol.ToolCallStatus, text string) error {
-	id := callID(run, call)
+// finished sends the outcome of a call that the editor has seen. A difference stays in its place.
+func (u *updates) finished(id protocol.ToolCallId, status protocol.ToolCallStatus, text string) error {
+	if !u.session.open[id] {
+		return nil
+	}
+	delete(u.session.open, id)
 	options := []protocol.ToolCallUpdateOpt{protocol.WithUpdateStatus(status), protocol.WithUpdateRawOutput(text)}
 	if !u.session.shown[id] || status != protocol.ToolCallStatusCompleted {
 		options = append(options, protocol.WithUpdateContent([]protocol.ToolCallContent{protocol.ToolContent(protocol.TextBlock(text))}))

@@ -2,7 +2,6 @@ package cli_test
 
 import (
 	"context"
-	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -17,9 +16,12 @@ import (
 
 // editor is an editor that notes what it is sent, and answers requests for permission with choice.
 type editor struct {
+	protocol.Client // the rest is never asked for
+
 	mu     sync.Mutex
 	seen   []string
 	asks   string
+	path   string // of the latest difference
 	choice protocol.PermissionOptionId
 	asked  chan struct{} // set: an answer never comes, until the prompt is cancelled
 }
@@ -47,6 +49,9 @@ func (e *editor) SessionUpdate(_ context.Context, n protocol.SessionNotification
 		e.note("agent: " + u.AgentMessageChunk.Content.Text.Text)
 	case u.ToolCall != nil:
 		e.note("call: " + u.ToolCall.Title + " " + string(u.ToolCall.Kind))
+		for _, c := range u.ToolCall.Content {
+			e.path = c.Diff.Path
+		}
 	case u.ToolCallUpdate != nil && u.ToolCallUpdate.RawOutput == nil && u.ToolCallUpdate.Content != nil:
 		e.note("call says " + u.ToolCallUpdate.Content[0].Content.Content.Text.Text)
 	case u.ToolCallUpdate != nil:
@@ -65,36 +70,6 @@ func (e *editor) RequestPermission(ctx context.Context, r protocol.RequestPermis
 		return protocol.RequestPermissionResponse{Outcome: protocol.NewRequestPermissionOutcomeCancelled()}, nil
 	}
 	return protocol.RequestPermissionResponse{Outcome: protocol.NewRequestPermissionOutcomeSelected(e.choice)}, nil
-}
-
-var errNotAsked = errors.New("nothing asks for it")
-
-func (e *editor) ReadTextFile(context.Context, protocol.ReadTextFileRequest) (r protocol.ReadTextFileResponse, err error) {
-	return r, errNotAsked
-}
-
-func (e *editor) WriteTextFile(context.Context, protocol.WriteTextFileRequest) (r protocol.WriteTextFileResponse, err error) {
-	return r, errNotAsked
-}
-
-func (e *editor) CreateTerminal(context.Context, protocol.CreateTerminalRequest) (r protocol.CreateTerminalResponse, err error) {
-	return r, errNotAsked
-}
-
-func (e *editor) KillTerminal(context.Context, protocol.KillTerminalRequest) (r protocol.KillTerminalResponse, err error) {
-	return r, errNotAsked
-}
-
-func (e *editor) TerminalOutput(context.Context, protocol.TerminalOutputRequest) (r protocol.TerminalOutputResponse, err error) {
-	return r, errNotAsked
-}
-
-func (e *editor) ReleaseTerminal(context.Context, protocol.ReleaseTerminalRequest) (r protocol.ReleaseTerminalResponse, err error) {
-	return r, errNotAsked
-}
-
-func (e *editor) WaitForTerminalExit(context.Context, protocol.WaitForTerminalExitRequest) (r protocol.WaitForTerminalExitResponse, err error) {
-	return r, errNotAsked
 }
 
 // edits starts pawl acp with a spec and connects the editor to it.
@@ -130,6 +105,7 @@ func TestACP(t *testing.T) { // Promises: N13.
 		must(t, os.WriteFile(path, []byte(text), 0o600))
 		return path
 	}
+	must(t, os.Mkdir(filepath.Join(dir, "work"), 0o700))
 	write("s.yaml", `
 replies:
   - {text: "I write it.", calls: [{tool: write_file, args: {path: a.txt, content: "new\n"}}]}
@@ -139,6 +115,7 @@ repeat: all
 	spec := write("a.yaml", `
 name: a
 model: script:s.yaml
+dir: work
 approvals: {gates: [write_file]}
 tools: [{builtin: [write_file]}]
 `)
@@ -160,8 +137,11 @@ tools: [{builtin: [write_file]}]
 	if got, want := e.take(), called+"in_progress\ncall is completed\nagent: It is written."; got != want {
 		t.Errorf("the editor sees\n%s", got)
 	}
-	if text, err := os.ReadFile(filepath.Join(dir, "a.txt")); err != nil || string(text) != "new\n" {
+	if text, err := os.ReadFile(filepath.Join(dir, "work", "a.txt")); err != nil || string(text) != "new\n" {
 		t.Errorf("the file is %q, %v", text, err)
+	}
+	if e.path != filepath.Join(dir, "work", "a.txt") {
+		t.Errorf("the editor is shown %s", e.path)
 	}
 
 	e.choice = "no"
@@ -182,6 +162,9 @@ tools: [{builtin: [write_file]}]
 	if got := prompt("A last time."); got != protocol.StopReasonCancelled {
 		t.Errorf("it stops: %s", got)
 	}
+	if got, want := e.take(), called+"failed"; got != want {
+		t.Errorf("the editor sees\n%s", got)
+	}
 
 	again := &editor{}
 	_, err = again.connect(t, spec, database).LoadSession(t.Context(), protocol.LoadSessionRequest{SessionId: session.SessionId, Cwd: dir, McpServers: []protocol.McpServer{}})
@@ -191,24 +174,31 @@ tools: [{builtin: [write_file]}]
 	}
 }
 
-// The editor sees how far a command is, and then its result.
+// The editor sees how far a command is, its result, and what the run waits for.
 func TestACPProgress(t *testing.T) {
 	dir := t.TempDir()
-	must(t, os.WriteFile(filepath.Join(dir, "s.yaml"), []byte("replies: [{calls: [{tool: count}]}, {text: Done.}]"), 0o600))
+	must(t, os.WriteFile(filepath.Join(dir, "s.yaml"), []byte("replies: [{calls: [{tool: count}]}, {calls: [{tool: ask_human, args: {question: Which?}}, {tool: pick}]}]"), 0o600))
 	spec := filepath.Join(dir, "a.yaml")
 	must(t, os.WriteFile(spec, []byte(`
 name: a
 model: script:s.yaml
 tools:
+  - {builtin: [ask_human]}
+  - {name: pick, client: true, description: Pick., input: {type: object}}
   - {name: count, description: Count., effect: read, command: [sh, -c, "echo '##progress 0.4 12 of 30' >&2; echo 30"]}
 `), 0o600))
 	e := &editor{}
-	c := e.connect(t, spec, "--database=sqlite:"+filepath.Join(dir, "pawl.db"))
-	session, err := c.NewSession(t.Context(), protocol.NewSessionRequest{Cwd: dir, McpServers: []protocol.McpServer{}})
+	editing := e.connect(t, spec, "--database=sqlite:"+filepath.Join(dir, "pawl.db"))
+	session, err := editing.NewSession(t.Context(), protocol.NewSessionRequest{Cwd: dir, McpServers: []protocol.McpServer{}})
 	must(t, err)
-	_, err = c.Prompt(t.Context(), protocol.PromptRequest{SessionId: session.SessionId, Prompt: []protocol.ContentBlock{protocol.TextBlock("Count.")}})
-	must(t, err)
-	if got := e.take(); got != "call: count read\ncall is in_progress\ncall says 40 %: 12 of 30\ncall is completed\nagent: Done." {
-		t.Errorf("the editor sees\n%s", got)
+	for _, c := range [][2]string{
+		{"Count.", "call: count read\ncall is in_progress\ncall says 40 %: 12 of 30\ncall is completed\ncall: ask_human read\ncall: pick execute\ncall is in_progress\nagent: Which?\npick waits"},
+		{"This.", "call is completed\nagent: pick waits for its result: pawl submit "},
+	} {
+		_, err = editing.Prompt(t.Context(), protocol.PromptRequest{SessionId: session.SessionId, Prompt: []protocol.ContentBlock{protocol.TextBlock(c[0])}})
+		must(t, err)
+		if got := e.take(); !strings.HasPrefix(got, c[1]) {
+			t.Errorf("the editor sees\n%s", got)
+		}
 	}
 }

@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -19,6 +17,7 @@ import (
 
 	"github.com/pawl-run/pawl/cmd/internal/screen"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/internal/wire"
 )
 
@@ -166,25 +165,17 @@ func (a *app) question(ctx context.Context, o *asking, args []string) (string, e
 func readContext(flag, name string) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {
-		return nil, misuse("%s: %s: %w", flag, name, bare(err))
+		return nil, misuse("%s: %s: %w", flag, name, display.WithoutPath(err))
 	}
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, mostContext+1))
 	if err != nil {
-		return nil, misuse("%s: %s: %w", flag, name, bare(err))
+		return nil, misuse("%s: %s: %w", flag, name, display.WithoutPath(err))
 	}
 	if len(data) > mostContext {
 		return nil, misuse("%s: %s has more than %d MiB, which is the most for the context of a question", flag, name, mostContext>>20)
 	}
 	return wire.Unmarked(data), nil
-}
-
-// bare is the error of a file without its name.
-func bare(err error) error {
-	if at, ok := errors.AsType[*fs.PathError](err); ok {
-		return at.Err
-	}
-	return err
 }
 
 // textual refuses what is not text.

@@ -61,7 +61,7 @@ func serveMCP(ctx context.Context, a *app, s *serving, file string) (int, error)
 	if listener != nil {
 		defer listener.Close()
 	}
-	agent, err := agentToServe(ctx, a, s, file, set)
+	agent, _, err := agentToServe(ctx, a, s, file, set)
 	if err != nil {
 		return 0, err
 	}
@@ -100,13 +100,14 @@ func serveMCP(ctx context.Context, a *app, s *serving, file string) (int, error)
 }
 
 // agentToServe makes the agent to serve.
-func agentToServe(ctx context.Context, a *app, s *serving, file string, set settings) (pawl.Agent, error) {
+func agentToServe(ctx context.Context, a *app, s *serving, file string, set settings) (agent pawl.Agent, dir string, err error) {
 	registry := a.registry()
 	made, err := loadSpec(file, &spec.Options{Registry: registry, Model: s.model, Effort: s.effort, Limits: set.limits})
 	if err != nil {
-		return pawl.Agent{}, err
+		return agent, "", err
 	}
-	return a.agentUnder(ctx, made, registry, set.policy)
+	agent, err = a.agentUnder(ctx, made, registry, set.policy)
+	return agent, made.WorkDir(), err
 }
 
 // listen opens the port of --http, and finds its token. Nil: --http is not given.
@@ -182,25 +183,25 @@ func serveACP(ctx context.Context, a *app, d *driving, args []string) (int, erro
 		return 0, err
 	}
 	return a.with(ctx, func(j store) (int, error) {
-		open := func(ctx context.Context, dir string, by engine.Approver) (agent pawl.Agent, _ *engine.Engine, err error) {
+		open := func(ctx context.Context, dir string, by engine.Approver) (agent pawl.Agent, _ *engine.Engine, _ string, err error) {
 			if len(args) > 0 {
-				agent, err = agentToServe(ctx, a, &serving{driving: *d}, args[0], set)
+				agent, dir, err = agentToServe(ctx, a, &serving{driving: *d}, args[0], set)
 			} else if err = os.Chdir(dir); err == nil { // where its tools work
 				agent, err = a.defaultAgent(ctx, "acp", d, set, chatAgent)
 			}
 			if err != nil {
-				return agent, nil, err
+				return agent, nil, "", err
 			}
 			agent.Limits = agent.Limits.Merge(set.limits)
 			agent.Labels = set.labels
 			limits, err := ceilings(agent)
 			if err != nil {
-				return agent, nil, err
+				return agent, nil, "", err
 			}
 			a.announce(agent, limits)
 			o := a.options(agent.Source)
 			o.Approver, o.Patience = by, -1 // the user may take until the request expires
-			return agent, engine.New(j, o), nil
+			return agent, engine.New(j, o), dir, nil
 		}
 		return 0, acp.Serve(ctx, a.in, a.out, acp.Options{Version: thisBuild().Version, Journal: j, Open: open, Log: a.noticeLog()})
 	})

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"iter"
 	"net/http"
 	"os"
@@ -338,10 +337,7 @@ func withEffort(model json.RawMessage, effort string) json.RawMessage {
 func specJSON(file string) (json.RawMessage, error) {
 	data, err := os.ReadFile(file)
 	if err != nil {
-		if at, ok := errors.AsType[*fs.PathError](err); ok {
-			err = at.Err
-		}
-		return nil, misuse("%s: %w", file, err)
+		return nil, misuse("%s: %w", file, display.WithoutPath(err))
 	}
 	return spec.JSON(filepath.Base(file), data)
 }

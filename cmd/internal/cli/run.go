@@ -14,6 +14,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/internal/wire"
 	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/spec"
@@ -139,7 +140,7 @@ func unreadable(file string, err error) spec.Problems {
 	if at, ok := errors.AsType[*fs.PathError](err); ok {
 		file = at.Path // of a directory its agent.yaml
 	}
-	return spec.Problems{{File: file, Message: bare(err).Error()}}
+	return spec.Problems{{File: file, Message: display.WithoutPath(err).Error()}}
 }
 
 // modelSetting is what names a model that a spec does not.

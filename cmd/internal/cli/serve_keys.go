@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/internal/web"
 	"github.com/pawl-run/pawl/internal/wire"
 	"github.com/pawl-run/pawl/server"
@@ -60,11 +61,8 @@ func (env *environment) readKeys(file string) ([]server.Key, error) {
 	if err == nil {
 		text, err = os.ReadFile(file)
 	}
-	if at, ok := errors.AsType[*fs.PathError](err); ok {
-		return nil, misuse("--token-file %s: %w", file, at.Err)
-	}
 	if err != nil {
-		return nil, err
+		return nil, misuse("--token-file %s: %w", file, display.WithoutPath(err))
 	}
 	if info.Mode().IsRegular() && info.Mode().Perm()&0o077 != 0 && !env.credential(file, info) {
 		return nil, misuse("--token-file %s can be read or written by others (its mode is %03o): chmod 600 %[1]s", file, info.Mode().Perm())
