@@ -57,7 +57,7 @@ func (c *child) perform(ctx context.Context) (pawl.Output, error) {
 	case err == nil:
 		out, err := c.output()
 		if err == nil {
-			out.Files, c.err = c.start.caller.returned(c.state)
+			c.err = c.start.caller.addReturned(&out, c.state)
 		}
 		return out, errors.Join(err, c.err)
 	case errors.Is(err, errClosed), err == context.Cause(ctx):

@@ -43,7 +43,10 @@ func survives(t *testing.T, agent pawl.Agent, check func(last uint64, j *memory.
 // its input names.
 func TestFilesOfCalledAgents(t *testing.T) {
 	t.Parallel()
-	report := reporter(t, pawl.File{Name: "a.pdf", Data: aPDF}, pawl.File{Name: "dot.png", Data: aPicture(t)}, pawl.File{Name: "a.zip", Data: []byte("PK\x03\x04\x00")})
+	given := []pawl.File{{Name: "a.pdf", Data: aPDF}, {Name: "dot.png", Data: aPicture(t)}, {Name: "a.zip", Data: []byte("PK\x03\x04\x00")}}
+	report := tool.Func("report", "Reports.", func(context.Context, struct{}) (pawl.Output, error) {
+		return pawl.Output{Files: given, Untrusted: true}, nil
+	}, pawl.Read)
 	clerk := pawl.Agent{Name: "clerk", Description: "Reports.", Tools: []pawl.Tool{report}, Model: pawl.ModelFunc(func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
 		if len(r.Messages) == 1 {
 			return pawl.Do(pawl.Call{Tool: "report", Args: []byte("{}")}), nil
@@ -77,6 +80,9 @@ func TestFilesOfCalledAgents(t *testing.T) {
 		}
 		s, err := engine.Load(t.Context(), j, "run")
 		must(t, err)
+		if c, _ := s.Call("c_1"); c.Trust != pawl.Untrusted {
+			t.Errorf("after entry %d: the result is trusted", last)
+		}
 		files := engine.RunFiles(s)
 		for _, f := range files {
 			if data, err := engine.Contents(t.Context(), j, f.File); err != nil || len(data) != f.Bytes || f.Tool != "clerk" {

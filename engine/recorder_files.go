@@ -66,21 +66,22 @@ func (r *recorder) keepFiles(returned []pawl.File, shown int) (kept []pawl.File)
 	return kept
 }
 
-// returned returns the files that the tools of a child's run have returned, for the result of its call.
-func (r *recorder) returned(s *pawl.State) (all []pawl.File, err error) {
+// addReturned adds the files that the tools of a child's run have returned to the result of its call.
+func (r *recorder) addReturned(out *pawl.Output, s *pawl.State) (err error) {
 	size := 0
 	for _, f := range RunFiles(s) {
-		if f.Call == "" || holds(all, f.File) {
+		if f.Call == "" || holds(out.Files, f.File) {
 			continue
 		}
-		if size += f.Bytes; len(all) < MaxFiles && size <= MaxFileBytes {
+		if size += f.Bytes; len(out.Files) < MaxFiles && size <= MaxFileBytes {
 			if f.Data, err = Contents(r.base, r.host.journal, f.File); err != nil && !errors.Is(err, pawl.ErrUnknownBlob) {
-				return nil, err
+				return err
 			}
 		}
-		all = append(all, f.File)
+		c, _ := s.Call(f.Call)
+		out.Files, out.Untrusted = append(out.Files, f.File), out.Untrusted || c.Trust == pawl.Untrusted
 	}
-	return all, nil
+	return nil
 }
 
 // handOn returns files of a run, as the input of another run has them, without those that are not kept.

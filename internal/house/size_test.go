@@ -14,7 +14,7 @@ const (
 	mostLinesOfLibrary = 78_299 + 3_097  // of these, in the module of the library
 	mostLinesOfFix     = 6_492           // of these, in the module fix
 	mostLinesOfTests   = 89_419 + 2_474  // of tests and their kits
-	mostWords          = 67_337 + 2_433  // of Markdown
+	mostWords          = 67_337 + 2_441  // of Markdown
 )
 
 // TestSize holds the budgets. A line of Go longer than 120 columns counts once for each
