@@ -229,6 +229,8 @@ var odd = map[string]string{
 	"string":   `"result":"plain"`,
 	"nil":      `"result":null`,
 	"large":    `"result":{"content":[],"structuredContent":{"n":12345678901234567890, "m":1.50}}`,
+	"huge":     `"result":{"content":[],"structuredContent":{"n":1e400}}`,
+	"deep":     `"result":{"content":[],"structuredContent":` + strings.Repeat(`[`, 1100) + strings.Repeat(`]`, 1100) + `}`,
 	"list":     `"result":{"content":[{"type":"text","text":"x"}],"structuredContent":[1,2],"isError":"false"}`,
 	"failed":   `"result":{"content":[{"kind":"?"}],"isError":"true"}`,
 	"reason":   `"result":{"content":[],"structuredContent":{"why":"full"},"isError":true}`,

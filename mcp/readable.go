@@ -89,7 +89,7 @@ func readableResult(raw json.RawMessage) json.RawMessage {
 		failed := bytes.Equal(bytes.Trim(r["isError"], `"`), []byte("true"))
 		r = map[string]json.RawMessage{"content": readableContent(r["content"])}
 		if structured != nil {
-			r["structuredContent"] = structured
+			r["structuredContent"] = json.RawMessage("{}") // it may be what cannot be read; exactMeta has it
 		}
 		if failed {
 			r["isError"] = json.RawMessage("true")

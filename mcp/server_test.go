@@ -130,6 +130,8 @@ func TestOddAnswers(t *testing.T) {
 		"string":   `"plain"`,
 		"nil":      `""`,
 		"large":    `{"n":12345678901234567890,"m":1.50}`,
+		"huge":     `{"n":1e400}`,
+		"deep":     strings.Repeat(`[`, 1100) + strings.Repeat(`]`, 1100),
 		"list":     `[1,2]`,
 		"failed":   `error: [content of the type "<nil>" left out: it cannot be read]`,
 		"reason":   `error: {"why":"full"}`,
