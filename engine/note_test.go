@@ -78,8 +78,7 @@ func TestNotes(t *testing.T) {
 		t.Fatalf("%v, %v", result.Verdict, err)
 	}
 	var notes []string
-	for e, err := range engine.Entries(ctx, j, run.ID(), 1) {
-		must(t, err)
+	for e := range entriesOf(t, j, run.ID()) {
 		if n, ok := e.Event.(pawl.Noted); ok {
 			notes = append(notes, n.By+" "+n.Name+" "+string(n.Value))
 		}

@@ -57,8 +57,7 @@ func ahead(t *testing.T, from pawl.Journal, by time.Duration) *memory.Journal {
 	to, s := memory.New(), new(pawl.State)
 	l, err := to.Claim(t.Context(), pawl.Claim{Run: "r", Owner: "other", TTL: time.Millisecond, New: true})
 	must(t, err)
-	for e, err := range engine.Entries(t.Context(), from, "r", 1) {
-		must(t, err)
+	for e := range entriesOf(t, from, "r") {
 		e.Time = e.Time.Add(by)
 		switch ev := e.Event.(type) {
 		case pawl.InputRequested:

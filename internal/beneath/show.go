@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pawl-run/pawl/internal/naming"
+	"github.com/pawl-run/pawl/internal/wire"
 )
 
 // Bounds on what is shown at once, in bytes.
@@ -36,7 +37,7 @@ func Part(root *os.Root, name string, start, end int, numbers bool) (string, err
 	if err != nil {
 		return "", err
 	}
-	lines := bytes.SplitAfter(data, []byte("\n"))
+	lines := bytes.SplitAfter(wire.Unmarked(data), []byte("\n"))
 	if len(lines[len(lines)-1]) == 0 && len(lines) > 1 {
 		lines = lines[:len(lines)-1]
 	}
@@ -164,7 +165,7 @@ func Search(ctx context.Context, root *os.Root, name, expr string) (string, erro
 			left = append(left, fmt.Sprintf("%s (%s)", shownName(p), strings.TrimLeft(why, " :")))
 			return nil
 		}
-		lines := bufio.NewScanner(bytes.NewReader(data))
+		lines := bufio.NewScanner(bytes.NewReader(wire.Unmarked(data)))
 		lines.Buffer(nil, Largest+1)
 		for n := 1; lines.Scan(); n++ {
 			if ctx.Err() != nil {

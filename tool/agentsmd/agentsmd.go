@@ -19,6 +19,7 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/beneath"
 	"github.com/pawl-run/pawl/internal/display"
+	"github.com/pawl-run/pawl/internal/wire"
 	"github.com/pawl-run/pawl/tool"
 )
 
@@ -54,7 +55,7 @@ func Read(dir string) (*Notes, error) {
 	if err != nil || strings.TrimSpace(string(data)) == "" {
 		return nil, err
 	}
-	return &Notes{Dir: dir, Text: string(data)}, nil
+	return &Notes{Dir: dir, Text: string(wire.Unmarked(data))}, nil
 }
 
 // Trust marks the notes as trusted if their directory is one of those given, or below one, and returns

@@ -228,6 +228,11 @@ func TestLineEnds(t *testing.T) {
 			t.Errorf("%q with %q for %q: %q, %v; want %q", c.file, c.new, c.old, got, err, c.want)
 		}
 	}
+	write(t, dir, map[string]string{"f": "\ufeffa\n"}) // its mark is no part of the first line
+	text, _ := use(t, dir, "read_file", map[string]any{"path": "f"})
+	if found, err := use(t, dir, "search_files", map[string]any{"pattern": "^a$"}); text != "a\n" || found != "f:1: a\n" {
+		t.Errorf("%q, %q, %v", text, found, err)
+	}
 }
 
 func TestWriteAndEdit(t *testing.T) {
