@@ -52,22 +52,27 @@ func patterns(value, mark string) []pattern {
 	return slices.DeleteFunc(all, func(p pattern) bool { return len(p.text) < Least })
 }
 
+// The most bytes of an escape, and of what may stand between two bytes of a pattern: no look is as long as the text.
+const mostEscape, mostBetween = 64, 128
+
 // match finds the pattern at text[from:] and returns where it ends; 0 means that
 // it is not there. more reports that the text ends before the pattern does.
 func (p *pattern) match(text string, from int) (end int, more bool) {
-	i := from
+	i, last := from, from
 	for k := 0; k < len(p.text); {
 		if i == len(text) {
 			return 0, true
 		}
 		n, used, half := p.read(text[i:], p.text[k:])
 		if n == 0 && !half && i > from {
-			n, half = p.between(text[i:])
+			n, half = p.between(text[i:min(len(text), i+mostBetween)], i+mostBetween < len(text))
 		}
-		if n == 0 {
+		if n == 0 || i+n-last > mostBetween {
 			return 0, half
 		}
-		i, k = i+n, k+used
+		if i, k = i+n, k+used; used > 0 {
+			last = i
+		}
 	}
 	return i, false
 }
@@ -85,8 +90,8 @@ func (p *pattern) read(text, want string) (n, used int, half bool) {
 		case char == `\`: // which the pattern lacks
 			return n, 0, false
 		}
-		if bare := strings.TrimLeft(text, `\`); bare[0] == want[0] {
-			return len(text) - len(bare) + 1, 1, false
+		if bare := strings.TrimLeft(text[:min(len(text), mostEscape)], `\`); bare != "" && bare[0] == want[0] {
+			return strings.IndexByte(text, want[0]) + 1, 1, false
 		}
 	}
 	if text[0] == want[0] || text[0] == '+' && want[0] == ' ' {
@@ -108,8 +113,10 @@ var (
 // HTML, or in JSON and programs with any number of backslashes. n is 0 if there is
 // no escape.
 func unescape(text string) (char string, n int, half bool) {
-	if unfinished().MatchString(text) {
-		return "", 0, true
+	whole := len(text) <= mostEscape
+	text = text[:min(len(text), mostEscape)]
+	if bare := strings.TrimLeft(text, `\`); bare == "" || unfinished().MatchString(text) {
+		return "", 0, whole
 	}
 	switch text[0] {
 	case '%':
@@ -149,8 +156,8 @@ var (
 const separators = ` >|,:#"+\0` // the bytes that begin a separator
 
 // between returns the length of what may stand between two bytes of the pattern.
-// half reports that the text ends within it.
-func (p *pattern) between(text string) (n int, half bool) {
+// half reports that the text ends within it, unless it was cut.
+func (p *pattern) between(text string, cut bool) (n int, half bool) {
 	if p.form == coded && strings.IndexByte(separators, text[0]) >= 0 {
 		if sep := separator().FindString(text); sep != "" || text == "0" {
 			return len(sep), sep == ""
@@ -160,7 +167,7 @@ func (p *pattern) between(text string) (n int, half bool) {
 		return 0, false
 	}
 	if !utf8.FullRuneInString(text) || openSequence().MatchString(text) {
-		return 0, true
+		return 0, !cut
 	}
 	return len(unseen().FindString(text)), false
 }

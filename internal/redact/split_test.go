@@ -83,6 +83,18 @@ func TestScrubSplit(t *testing.T) {
 	}
 }
 
+// No run of what may stand within a secret is held back whole, or looked at again and again.
+func TestScrubRuns(t *testing.T) {
+	s := known(t, map[string]string{"KEY": "hunter2hunter2"})
+	for _, c := range [][2]string{{"h", `\`}, {"", "%25"}, {"h\x1b[", "0"}, {"h\x1b]", "0"}, {"1", " "}, {"", "1 "}, {"h", "\u200b"}, {"", "h\x01"}, {"", "&"}} {
+		text := c[0] + strings.Repeat(c[1], 1<<17)
+		stream := s.Stream()
+		if streamed := stream.Add(text); len(text)-len(streamed) > 4<<10 || streamed+stream.Close() != text || s.Scrub(text) != text {
+			t.Errorf("%q and a run of %q: %d bytes are held back, or the text has changed", c[0], c[1], len(text)-len(streamed))
+		}
+	}
+}
+
 // TestKeysWithoutPrefix: keys whose vendors document a form rather than a beginning
 // (core.telegram.org/bots/api, documentation.mailgun.com, docs.discord.com/developers/reference,
 // www.twilio.com/docs/iam/api-keys), and others with one.
