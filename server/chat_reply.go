@@ -168,9 +168,12 @@ func (s *Server) chatText(x *exchange, r explain.Result) string {
 	}
 	var texts []string
 	for _, p := range r.Pending {
-		text := pendingText(p)
-		if p.Kind == "approval" {
-			text = fmt.Sprintf("%s\n\n%s %s\n\nDecide it at %s/#/runs/%s, then send any message to go on.", text, p.Tool, redact.JSON(p.Args), s.base(x.Request), url.PathEscape(p.Run))
+		text, do := pendingText(p), "Decide it"
+		if p.Kind == "client_tool" { // a client of a model cannot run it
+			text, do = "The run waits for the result of a call.", "Give it"
+		}
+		if p.Kind != "input" {
+			text = fmt.Sprintf("%s\n\n%s %s\n\n%s at %s/#/runs/%s, then send any message to go on.", text, p.Tool, redact.JSON(p.Args), do, s.base(x.Request), url.PathEscape(p.Run))
 		}
 		texts = append(texts, text)
 	}

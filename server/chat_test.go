@@ -119,6 +119,10 @@ func TestChatWaits(t *testing.T) {
 	if got := c.say("and now?").Choices[0].Message.Content; got != "paid" || c.run != run {
 		t.Errorf("the reply is %q of run %s", got, c.run)
 	}
+	c = &chatting{world: w, agent: "picker"}
+	if got := c.say("pick").Choices[0].Message.Content; !strings.Contains(got, "pick {}\n\nGive it at "+w.web.URL+"/#/runs/"+c.run) {
+		t.Errorf("the reply is %q", got)
+	}
 }
 
 // TestChatStream holds the chunks of a stream.

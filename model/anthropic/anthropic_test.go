@@ -35,12 +35,7 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-func class(err error) pawl.Class {
-	if me, ok := errors.AsType[*pawl.ModelError](err); ok {
-		return me.Class
-	}
-	return 0
-}
+var class = wiretest.Class
 
 const begun = `event: message_start
 data: {"type":"message_start","message":{"usage":{"input_tokens":1}}}

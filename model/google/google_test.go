@@ -2,7 +2,6 @@ package google_test
 
 import (
 	"context"
-	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -11,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/testkit/wiretest"
 	"github.com/pawl-run/pawl/model/google"
 )
 
@@ -32,12 +32,7 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-func class(err error) pawl.Class {
-	if me, ok := errors.AsType[*pawl.ModelError](err); ok {
-		return me.Class
-	}
-	return 0
-}
+var class = wiretest.Class
 
 func last(ctx context.Context, m pawl.Model) (err error) {
 	for _, e := range m.Stream(ctx, requests["hello"].Request) {

@@ -3,7 +3,6 @@ package openai_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -12,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/testkit/wiretest"
 	"github.com/pawl-run/pawl/model/openai"
 )
 
@@ -81,12 +81,7 @@ func (s served) RoundTrip(r *http.Request) (*http.Response, error) {
 	return rec.Result(), nil
 }
 
-func class(err error) pawl.Class {
-	if me, ok := errors.AsType[*pawl.ModelError](err); ok {
-		return me.Class
-	}
-	return 0
-}
+var class = wiretest.Class
 
 func last(ctx context.Context, m pawl.Model, r pawl.Request) (err error) {
 	for _, e := range m.Stream(ctx, r) {

@@ -227,3 +227,11 @@ func usage(b *strings.Builder, u pawl.Usage) {
 		}
 	}
 }
+
+// Class returns the class of a model's error; 0: it is none.
+func Class(err error) pawl.Class {
+	if me, ok := errors.AsType[*pawl.ModelError](err); ok {
+		return me.Class
+	}
+	return 0
+}
