@@ -3,7 +3,6 @@ package runs
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -81,10 +80,6 @@ func (c caller) reply(_ context.Context, r pawl.Request) (pawl.Reply, error) {
 	if len(r.Messages) != 1 {
 		return pawl.Reply{Parts: []pawl.Part{pawl.Text{Text: "answered"}}, Usage: used}, nil
 	}
-	for _, p := range r.Messages[0].Parts {
-		if text, ok := p.(pawl.Text); ok {
-			return pawl.Reply{Parts: []pawl.Part{pawl.Call{ID: "call", Tool: string(c), Args: json.RawMessage(text.Text)}}, Usage: used}, nil
-		}
-	}
-	return pawl.Reply{}, errors.New("the run has no input; the input must be the arguments of the call")
+	call := pawl.Call{ID: "call", Tool: string(c), Args: json.RawMessage(r.Messages[0].Text())}
+	return pawl.Reply{Parts: []pawl.Part{call}, Usage: used}, nil
 }
