@@ -6,15 +6,14 @@ import (
 	"testing"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/testkit/check"
 )
 
 // Arguments that could make a log or a later request unreadable are made
 // harmless before they become an event.
 func TestArgumentsOfReplies(t *testing.T) {
 	m, err := pawl.NewMachine(pawl.Agent{Name: "a", Model: pawl.ModelFunc(nil)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	deep := strings.Repeat("[", 1000) + strings.Repeat("]", 1000)
 	for _, tt := range []struct{ name, in, want string }{
 		{"nothing", "", `{}`},
@@ -29,9 +28,7 @@ func TestArgumentsOfReplies(t *testing.T) {
 		{"too long", `"` + strings.Repeat("x", 1<<20) + `"`, `"1048578 bytes, where a call may have 1048576; they were not kept"`},
 	} {
 		e, err := m.Replied(new(pawl.State), pawl.Think{Purpose: pawl.PurposeTurn}, pawl.Do(pawl.Call{Tool: "t", Args: json.RawMessage(tt.in)}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		got := e.Reply.Parts[0].(pawl.Call)
 		if string(got.Args) != tt.want {
 			t.Errorf("%s: %.100s, want %.100s", tt.name, got.Args, tt.want)

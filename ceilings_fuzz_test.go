@@ -11,6 +11,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/internal/testkit/check"
 	"github.com/pawl-run/pawl/journal/memory"
 	"github.com/pawl-run/pawl/pawltest"
 )
@@ -33,9 +34,7 @@ func must[T any](v T, err error) T {
 
 func logOf(t testing.TB, j pawl.Journal, run string) (list []pawl.Entry) {
 	for e, err := range engine.Entries(t.Context(), j, run, 1) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		list = append(list, e)
 	}
 	return list

@@ -8,6 +8,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/internal/testkit/check"
 	"github.com/pawl-run/pawl/journal/memory"
 )
 
@@ -52,9 +53,7 @@ func TestUnruly(t *testing.T) {
 			})}
 			e := engine.New(memory.New(), nil)
 			run, err := e.Start(t.Context(), agent, "go", nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.Must(t, err)
 			r, err := run.Wait(t.Context())
 			if err != nil || r.Status != pawl.StatusFailed || !strings.Contains(r.Reason.Detail, c.want) {
 				t.Errorf("%v: %s, %v; want it failed with %q", r.Verdict, r.Reason.Detail, err, c.want)

@@ -5,15 +5,14 @@ import (
 	"testing"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/testkit/check"
 )
 
 // calls are what comes of a reply under the JSON strategy.
 func calls(t *testing.T, m *pawl.Machine, text string) (all []string, malformed string) {
 	t.Helper()
 	e, err := m.Replied(new(pawl.State), pawl.Think{Purpose: pawl.PurposeTurn}, pawl.Say(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	for _, p := range e.Reply.Parts {
 		if c, ok := p.(pawl.Call); ok {
 			all = append(all, c.Tool+" "+string(c.Args))
@@ -27,9 +26,7 @@ func calls(t *testing.T, m *pawl.Machine, text string) (all []string, malformed 
 // is none. In no reply is anything else taken for the plan.
 func TestHostilePlans(t *testing.T) {
 	m, err := pawl.NewMachine(pawl.Agent{Name: "a", Model: pawl.ModelFunc(nil), Strategy: pawl.StrategyJSON})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	const plan = `{"thought":"a \"{\" and é","action":"look","action_input":{"action":"drop","q":{"action_input":{}}}}`
 	const is = `look {"action":"drop","q":{"action_input":{}}}`
 	n := 0
@@ -80,9 +77,7 @@ func TestHostilePlans(t *testing.T) {
 // takes no longer than reading the reply a few times.
 func TestPlansWithoutEnd(t *testing.T) {
 	m, err := pawl.NewMachine(pawl.Agent{Name: "a", Model: pawl.ModelFunc(nil), Strategy: pawl.StrategyJSON})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	for _, unit := range []string{`{"":`, `{"a":[`, "{ ", `{"`, "{\n\"a\":", `{"a":{`, `{} `, "}{"} {
 		text := strings.Repeat(unit, 128<<10/len(unit))
 		if got, malformed := calls(t, m, text); got != nil || malformed == "" {

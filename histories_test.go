@@ -12,15 +12,14 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/internal/testkit/check"
 )
 
 // TestHistories reads the golden logs. The transcripts that save them decide them again.
 func TestHistories(t *testing.T) {
 	missing := kinds(t)
 	files, err := filepath.Glob("testdata/histories/*.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".jsonl"), func(t *testing.T) {
 			lines := history(t, file)
@@ -72,9 +71,7 @@ func ending(t *testing.T, lines [][]byte) string {
 			Type string
 			Data struct{ Status string }
 		}
-		if err := json.Unmarshal(line, &e); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, json.Unmarshal(line, &e))
 		switch e.Type {
 		case "run.paused", "run.stopped":
 			status = e.Data.Status
@@ -87,9 +84,7 @@ func ending(t *testing.T, lines [][]byte) string {
 
 func history(t *testing.T, file string) (lines [][]byte) {
 	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	for line := range bytes.Lines(data) {
 		lines = append(lines, bytes.TrimSpace(line))
 	}

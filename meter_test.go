@@ -12,6 +12,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/internal/testkit/check"
 	"github.com/pawl-run/pawl/journal/memory"
 )
 
@@ -84,13 +85,9 @@ func ledger(t *testing.T, r *rand.Rand, limits pawl.Limits, models ...*provider)
 		}
 	}
 	run, err := engine.New(memory.New(), &engine.Options{Backoff: func(int) time.Duration { return 0 }}).Start(t.Context(), agent, strings.Repeat("go ", r.IntN(50)), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	for e, err := range run.Entries(t.Context()) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		if e.Seq == 0 {
 			continue
 		}
@@ -247,14 +244,10 @@ func TestPicturesAreEstimated(t *testing.T) {
 			return reply, nil
 		})
 		run, err := engine.New(memory.New(), nil).Start(t.Context(), pawl.Agent{Name: "seer", Model: model, Tools: []pawl.Tool{tool}}, "Look.", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		reserved := 0
 		for e, err := range run.Entries(t.Context()) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.Must(t, err)
 			if called, ok := e.Event.(pawl.ModelCalled); ok {
 				reserved = called.Reserved - called.MaxTokens
 			}

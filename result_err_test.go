@@ -8,6 +8,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/internal/testkit/check"
 	"github.com/pawl-run/pawl/model/script"
 	"github.com/pawl-run/pawl/tool"
 )
@@ -21,17 +22,11 @@ func TestResultErr(t *testing.T) { // Promises: T5.
 		Model: script.Replies(pawl.Do(pawl.Call{Tool: "ping", Args: json.RawMessage(`{}`)})),
 	}
 	result, err := engine.Run(t.Context(), agent, "Go.")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	data, err := json.Marshal(result)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	var decoded pawl.Result
-	if err := json.Unmarshal(data, &decoded); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, json.Unmarshal(data, &decoded))
 	var none pawl.Result
 	if err := none.Err(); err == nil || err.Error() != "there is no run: the result is empty" || none.Status.String() != "no run" {
 		t.Errorf("no result: %v, %v", err, none.Status)

@@ -1,6 +1,8 @@
 package guard
 
 import (
+	"regexp"
+	"regexp/syntax"
 	"strings"
 	"testing"
 )
@@ -59,6 +61,20 @@ func TestPII(t *testing.T) { // Promises: L11.
 	} {
 		if got := marked(all, text); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
+		}
+	}
+}
+
+// A form that is looked for at each digit is looked for there only: what reads on from each of them reads a long
+// text thousands of times.
+func TestFormsAreAnchored(t *testing.T) {
+	for _, form := range []*regexp.Regexp{international(), american(), social()} {
+		tree, err := syntax.Parse(form.String(), syntax.Perl)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if prog, err := syntax.Compile(tree.Simplify()); err != nil || prog.StartCond()&syntax.EmptyBeginText == 0 {
+			t.Errorf("%v is looked for in all the rest of a text (%v)", form, err)
 		}
 	}
 }

@@ -11,9 +11,7 @@ func cards(text string) (found []span) {
 		if !digit(text[i]) || i > 0 && digit(text[i-1]) {
 			continue
 		}
-		var number []byte
-		var sign byte
-		end := i
+		number, sign, end := []byte(nil), byte(0), i
 		for j := i; j < len(text) && len(number) <= most; j++ {
 			c := text[j]
 			if digit(c) {
@@ -93,8 +91,7 @@ func ibans(text string) (found []span) {
 		if length == 0 || !digit(text[i+2]) || !digit(text[i+3]) || i > 0 && alnum(text[i-1]) {
 			continue
 		}
-		var number []byte
-		end := i
+		number, end := []byte(nil), i
 		for j := i; j < len(text) && len(number) < length; j++ {
 			c := text[j]
 			if digit(c) || c >= 'A' && c <= 'Z' {

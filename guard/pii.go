@@ -67,7 +67,7 @@ func phones(text string) (found []span) {
 
 var (
 	international = naming.Regexp(`^\+[1-9](?:[ .()-]{0,2}\d){7,14}`)
-	american      = naming.Regexp(`^(?:\([2-9]\d\d\) ?|[2-9]\d\d-)[2-9]\d\d-\d{4}|^[2-9]\d\d\.[2-9]\d\d\.\d{4}`)
+	american      = naming.Regexp(`^(?:(?:\([2-9]\d\d\) ?|[2-9]\d\d-)[2-9]\d\d-\d{4}|[2-9]\d\d\.[2-9]\d\d\.\d{4})`)
 	social        = naming.Regexp(`^\d{3}-\d{2}-\d{4}`)
 )
 
