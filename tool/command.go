@@ -96,8 +96,8 @@ type CommandOptions struct {
 // If it exits with 0, stdout is the result: as JSON if it is JSON, else as a text without its
 // trailing line ends; stderr is ignored. Output longer than MaxOutput is always a text, in which a
 // note replaces the middle. The regular files in PAWL_FILES are files of the result. If the command
-// exits with another code or by a signal, the model reads how it ended and what it wrote to stderr
-// or, if that is empty, to stdout. Bytes that are not UTF-8 are replaced.
+// exits with another code, the model reads that and what it wrote to stderr or, if that is empty, to
+// stdout; if a signal ends it, both. Bytes that are not UTF-8 are replaced.
 //
 // The command has its own process group and session. When ctx ends, the whole session gets
 // SIGTERM, and SIGKILL after Grace; Run returns within a second of that, with an error that wraps

@@ -72,7 +72,7 @@ func TestCommandStops(t *testing.T) { // Promises: T15.
 		grace time.Duration // short only where it is to be over
 		want  string
 	}{
-		{"hang", time.Minute, "stopped: enough; killed by SIGTERM: hanging"},
+		{"hang", time.Minute, "stopped: enough; killed by SIGTERM: and warning\nhanging"},
 		{"orderly", time.Minute, "stopped: enough; exit 0: tidied up"},
 		{"stubborn", 100 * time.Millisecond, "stopped: enough; killed by SIGKILL, and it printed nothing"},
 	} {

@@ -109,6 +109,7 @@ func play(name string, args []string) {
 		fmt.Print("not interested")
 	case "hang": // writes its id into a file when ready
 		fmt.Println("hanging")
+		fmt.Fprintln(os.Stderr, "and warning")
 		ready(args[0])
 		time.Sleep(time.Minute)
 	case "orderly": // as hang, but ends well when asked

@@ -134,14 +134,17 @@ func result(o *process.Outcome, stopped func(what error) error) (pawl.Output, er
 }
 
 // failure returns an error that says how a command failed and what it wrote. Many programs
-// complain on stdout, which is used only if stderr is empty.
+// complain on stdout, which is used only if stderr is empty, or if a signal ended the command: then it
+// may be part of a result.
 func failure(how string, o *process.Outcome) error {
-	for _, printed := range []process.Printed{o.Err, o.Out} {
-		if text := strings.TrimSpace(printed.Text); text != "" {
-			return fmt.Errorf("%s: %s", how, text)
-		}
+	text := strings.TrimSpace(o.Err.Text)
+	if out := strings.TrimSpace(o.Out.Text); text == "" || o.Cut != 0 || o.Signal != "" {
+		text = strings.TrimSpace(text + "\n" + out)
 	}
-	return fmt.Errorf("%s, and it printed nothing", how)
+	if text == "" {
+		return fmt.Errorf("%s, and it printed nothing", how)
+	}
+	return fmt.Errorf("%s: %s", how, text)
 }
 
 func notRun(why string, args ...any) error {

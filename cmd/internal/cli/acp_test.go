@@ -17,13 +17,12 @@ import (
 // editor is an editor that notes what it is sent, and answers requests for permission with choice.
 type editor struct {
 	protocol.Client // the rest is never asked for
-
-	mu     sync.Mutex
-	seen   []string
-	asks   string
-	path   string // of the latest difference
-	choice protocol.PermissionOptionId
-	asked  chan struct{} // set: an answer never comes, until the prompt is cancelled
+	mu              sync.Mutex
+	seen            []string
+	asks            string
+	path            string // of the latest difference
+	choice          protocol.PermissionOptionId
+	asked           chan struct{} // set: an answer never comes, until the prompt is cancelled
 }
 
 func (e *editor) note(text string) {
