@@ -41,7 +41,7 @@ func fragments(list ...string) string { return `{"tool_calls":[` + strings.Join(
 func streaming(name, stream string, o openai.Options) *openai.Model {
 	o.APIKey = "key"
 	o.HTTPClient = &http.Client{Transport: served{http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "text/event-stream")
+		w.Header().Set("Content-Type", map[bool]string{true: "application/json", false: "text/event-stream"}[stream[0] == '{'])
 		_, _ = io.WriteString(w, stream)
 	})}}
 	return openai.New(name, &o)
@@ -226,6 +226,15 @@ func TestUsageOfCompatibleServers(t *testing.T) {
 			if r := chunk.Reply; r != nil && (r.Usage.Input < 50 || r.Usage.Input > 500 || r.Usage.Output != 5) {
 				t.Errorf("an input of %s is estimated as %+v", input, r.Usage)
 			}
+		}
+	}
+}
+
+func TestAReplyThatIsNotStreamed(t *testing.T) {
+	const whole = `{"choices": [{"message": {"content": "hi"}, "finish_reason": "stop"}], "usage": {"completion_tokens": 8}}`
+	for chunk, err := range streaming("house", whole, openai.Options{API: openai.Chat}).Stream(t.Context(), twoTools) {
+		if r := chunk.Reply; err != nil || r != nil && (r.Text() != "hi" || r.Usage.Output != 8) {
+			t.Errorf("%+v, %v", r, err)
 		}
 	}
 }

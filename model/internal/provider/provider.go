@@ -22,14 +22,13 @@ import (
 // Limits on reading the body of an error. A server that never ends one must not
 // block the run.
 const (
-	maxBody  = 16 << 10
+	maxBody  = 1 << 20
 	bodyTime = 5 * time.Second
 
 	drainTime = 100 * time.Millisecond
 )
 
-// Body reads the beginning of an error's body, within limits of time and size,
-// and closes it.
+// Body reads the beginning of a body that is no stream, within limits of time and size, and closes it.
 func Body(rc io.ReadCloser) []byte {
 	t := time.AfterFunc(bodyTime, func() { rc.Close() })
 	defer t.Stop()
@@ -38,8 +37,7 @@ func Body(rc io.ReadCloser) []byte {
 	return b
 }
 
-// Drain reads the rest of a body whose stream has ended, and closes it. Only
-// then can the next request reuse the connection.
+// Drain reads the rest of a stream's body and closes it, so that the next request can reuse the connection.
 func Drain(rc io.ReadCloser) {
 	t := time.AfterFunc(drainTime, func() { rc.Close() })
 	defer t.Stop()

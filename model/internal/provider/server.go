@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"mime"
 	"net/http"
@@ -256,11 +257,15 @@ func (s *Server) post(ctx context.Context, path, key string, body []byte) (res *
 	text := Body(res.Body)
 	e, told := s.refused(res.StatusCode, res.Header, text)
 	if !told && res.StatusCode < 300 { // such as a proxy's login page
-		class := pawl.ClassUnknown
-		if kind == "application/json" { // of a model, which may have cost what a reply costs
-			class = pawl.ClassEmpty
+		var whole bytes.Buffer
+		if bytes.Contains(text, []byte(`"choices"`)) && json.Compact(&whole, text) == nil { // of a server that streams nothing
+			res.Body = io.NopCloser(strings.NewReader("data: " + whole.String() + "\n\n"))
+			return res, false, nil
 		}
-		e = &pawl.ModelError{Class: class, Message: "the answer is " + cmp.Or(kind, "of no type") + ", not an event stream: " + Clip(string(text))}
+		e.Class, e.Message = pawl.ClassUnknown, "the answer is "+cmp.Or(kind, "of no type")+", not an event stream: "+Clip(string(text))
+		if kind == "application/json" { // of a model, which may have cost what a reply costs
+			e.Class = pawl.ClassEmpty
+		}
 	}
 	stale = res.StatusCode == http.StatusUnauthorized || res.StatusCode == http.StatusBadRequest && e.Class == pawl.ClassAuth
 	return nil, stale, e
