@@ -56,7 +56,7 @@ func TestFiles(t *testing.T) {
 		}
 		res, data := w.send(request{token: reader, method: "GET", path: at + "/" + f.Digest})
 		disposition, parameters, err := mime.ParseMediaType(res.Header.Get("Content-Disposition"))
-		if res.StatusCode != 200 || err != nil || disposition != "attachment" || parameters["filename"] != f.Name ||
+		if res.StatusCode != http.StatusOK || err != nil || disposition != "attachment" || parameters["filename"] != f.Name ||
 			res.Header.Get("X-Content-Type-Options") != "nosniff" || res.Header.Get("X-Evil") != "" || !strings.Contains(res.Header.Get("Content-Security-Policy"), "object-src 'none'") {
 			t.Errorf("%s: %d, %v, %v", f.Name, res.StatusCode, err, res.Header)
 		}
