@@ -48,9 +48,7 @@ type DataFlowOptions struct {
 // The policy compares values and no meaning, in every language, and depends only
 // on the state. For its limits see docs/governance.md.
 func DataFlow(o *DataFlowOptions) pawl.Policy {
-	if o == nil {
-		o = &DataFlowOptions{}
-	}
+	o = cmp.Or(o, &DataFlowOptions{})
 	f := &flow{hosts: slices.Clone(o.Hosts), strict: o.Strict}
 	var parts []string
 	if f.strict {

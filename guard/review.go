@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -200,9 +201,7 @@ func (g *Guard) acts(s *pawl.State, step pawl.Act) pawl.Step {
 // ends withholds a final answer with blocked text.
 func (g *Guard) ends(s *pawl.State, step pawl.Finish) pawl.Step {
 	answer := step.Answer
-	if answer == "" {
-		answer = s.Answer()
-	}
+	answer = cmp.Or(answer, s.Answer())
 	for _, hit := range g.found(answer, inReply) {
 		if ended := step.Verdict.Status; hit.blocks() && (ended == pawl.StatusSuccess || ended == pawl.StatusExhausted) {
 			return g.failed("the answer", hit, fmt.Sprintf("(withheld: it holds %v)", hit))

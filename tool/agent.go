@@ -21,9 +21,7 @@ import (
 // divided among the calls of a reply, so that no child can spend more than its parent has. A child also obeys the
 // parent's policies that are declared to be inherited.
 func Agent(agent pawl.Agent, o *AgentOptions) pawl.Tool {
-	if o == nil {
-		o = &AgentOptions{}
-	}
+	o = cmp.Or(o, &AgentOptions{})
 	const usual = 20 // of an agent that sets none
 	if o.Iterations != 0 && o.Iterations < cmp.Or(agent.Limits.Iterations, usual) {
 		agent.Limits.Iterations = o.Iterations

@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -62,9 +63,7 @@ type ClientOptions struct {
 // Client declares a tool that the run's client carries out. A call of it suspends the run until
 // the client submits the result. Input is the JSON Schema of the arguments; nil: no arguments.
 func Client(name, description string, input json.RawMessage, o *ClientOptions) pawl.Tool {
-	if o == nil {
-		o = &ClientOptions{}
-	}
+	o = cmp.Or(o, &ClientOptions{})
 	return &client{dir: o.Dir, declared: declare(pawl.ToolInfo{
 		Name: name, Description: description, Input: slices.Clone(input), Client: true,
 		Effect: o.Effect, Exempt: o.Exempt, Version: o.Version, Trust: o.Trust,

@@ -111,9 +111,7 @@ type CommandOptions struct {
 // Commands run on Linux and macOS. Problems with the declaration are reported when the agent is
 // prepared, and by Run.
 func Command(name, description string, argv []string, o *CommandOptions) pawl.Tool {
-	if o == nil {
-		o = &CommandOptions{}
-	}
+	o = cmp.Or(o, &CommandOptions{})
 	c := &command{argv: slices.Clone(argv), dir: o.Dir, env: slices.Concat(o.Env, o.Secrets), secrets: slices.Clone(o.Secrets), credentials: maps.Clone(o.Credentials), grace: o.Grace, cage: o.Cage.Inner()}
 	c.grace = cmp.Or(c.grace, process.DefaultGrace)
 	c.declared = declare(pawl.ToolInfo{

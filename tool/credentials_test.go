@@ -48,18 +48,14 @@ func TestCredentialsOfUsers(t *testing.T) {
 		e := engine.New(j, nil)
 		run := func(user string) {
 			h, err := e.Start(t.Context(), crm(of, 2), "go", &engine.StartOptions{Labels: map[string]string{"user": user, "tenant": "acme"}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			r, err := h.Wait(t.Context())
 			if err != nil || r.Status != pawl.StatusSuccess {
 				t.Fatalf("%v, %v", r.Reason, err)
 			}
 			clean := 0
 			for row, err := range j.Read(t.Context(), h.ID(), 1) {
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				if strings.Contains(string(row.Data), "token-of-") {
 					t.Errorf("the log has the token: %s", row.Data)
 				}
@@ -90,34 +86,22 @@ func TestCredentialsAsk(t *testing.T) {
 		return tool.Credential{Token: "granted-token"}, nil
 	})
 	j, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "runs.db"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer func() { _ = j.Close() }()
 	e := engine.New(j, nil)
 	agent := crm(of, 1)
 	h, err := e.Start(t.Context(), agent, "go", &engine.StartOptions{ID: "r", Labels: map[string]string{"user": "ada"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	answer := func() pawl.Result {
-		if err := e.Answer(t.Context(), "r", "c_1", "ada", "done"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, e.Answer(t.Context(), "r", "c_1", "ada", "done"))
 		h, err := e.Resume(t.Context(), agent, "r", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		r, err := h.Wait(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return r
 	}
 	r, err := h.Wait(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for range 2 { // the first answer is premature
 		if r.Status != pawl.StatusWaitingInput || r.Pending[0].Reason != "crm needs access for user=ada: open https://crm.example.org/grant, then answer." {
 			t.Fatalf("%v: %+v", r.Status, r.Pending)
@@ -158,9 +142,7 @@ func TestCredentialsRefused(t *testing.T) {
 	} {
 		j := memory.New()
 		h, err := engine.New(j, nil).Start(t.Context(), crm(c.of, 1), "go", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		r, err := h.Wait(t.Context())
 		if err != nil || r.Steps[0].Calls[0].Status != "error" {
 			t.Errorf("%v %+v", err, r.Steps)

@@ -38,9 +38,7 @@ type ExecResult struct {
 // that of ctx if the command was stopped. Exec is safe for concurrent use. A command outlives this
 // process if that is killed; one of [Command] can be found again then.
 func Exec(ctx context.Context, argv []string, o *ExecOptions) (ExecResult, error) {
-	if o == nil {
-		o = &ExecOptions{}
-	}
+	o = cmp.Or(o, &ExecOptions{})
 	if err := errors.Join((&command{argv: argv, grace: o.Grace}).problems()...); err != nil {
 		return ExecResult{}, notRun("%w", err)
 	}

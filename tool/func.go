@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,9 +40,7 @@ func FuncWith[In, Out any](name, description string, fn func(context.Context, In
 	if fn == nil {
 		noFunction = errors.New("its function is nil")
 	}
-	if o == nil {
-		o = &Options{}
-	}
+	o = cmp.Or(o, &Options{})
 	return &function[In, Out]{declare(pawl.ToolInfo{
 		Name: name, Description: description, Input: input, Effect: effect,
 		Timeout: o.Timeout, MaxOutput: o.MaxOutput, MaxCalls: o.MaxCalls,

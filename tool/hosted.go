@@ -32,9 +32,7 @@ type HostedOptions struct {
 // or CodeExecution. Each use becomes a call of the run that has its result already, so no
 // policy, approval or hook can stop it. The price of the model has the price of a use.
 func Hosted(name string, o *HostedOptions) pawl.Tool {
-	if o == nil {
-		o = &HostedOptions{}
-	}
+	o = cmp.Or(o, &HostedOptions{})
 	calls, output := cmp.Or(o.MaxCalls, 5), cmp.Or(o.MaxOutput, 32<<10)
 	adds := pawl.Usage{Input: calls * output / 3, Searches: calls}
 	if name != WebSearch {

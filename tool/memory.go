@@ -35,9 +35,7 @@ const (
 // often it is remembered, and however often a call is repeated after a crash. Forgetting
 // deletes the memory's run. The text remains in the log of the run that remembered it.
 func Memory(o *MemoryOptions) []pawl.Tool {
-	if o == nil {
-		o = &MemoryOptions{}
-	}
+	o = cmp.Or(o, &MemoryOptions{})
 	most := o.Max
 	most = cmp.Or(most, mostMemories)
 	return []pawl.Tool{memory{"remember", o.Label, most}, memory{"recall", o.Label, most}, memory{"forget", o.Label, most}}

@@ -26,9 +26,7 @@ type WaitOptions struct {
 // until a signal. No process is needed meanwhile, and the wait does not count as time of the run.
 // Whatever drives runs (a worker, a server) resumes it.
 func Wait(o *WaitOptions) pawl.Tool {
-	if o == nil {
-		o = &WaitOptions{}
-	}
+	o = cmp.Or(o, &WaitOptions{})
 	properties := map[string]any{
 		"for":   map[string]any{"type": "string", "description": "how long, such as 90s, 30m, 36h, 3d or 2w"},
 		"until": map[string]any{"type": "string", "description": "a time such as 2027-01-31T09:00:00Z, instead of for"},

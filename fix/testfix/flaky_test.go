@@ -137,9 +137,7 @@ import (
 
 func TestSecondTime(t *testing.T) {
 	file, err := os.OpenFile(%q, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer file.Close()
 	_, _ = file.WriteString("x")
 	if info, err := file.Stat(); err == nil && info.Size() == 2 {

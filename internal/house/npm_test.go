@@ -29,9 +29,7 @@ func TestNpm(t *testing.T) {
 	}
 	binary := filepath.Join(dir, "binary")
 	script := "#!/bin/sh\necho got $*\n[ $1 = stop ] && kill -TERM $PPID && exec sleep 60\nexit 7\n"
-	if err := os.WriteFile(binary, []byte(script), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(binary, []byte(script), 0o700))
 	var built []map[string]any
 	for _, platform := range []string{runtime.GOOS + "/" + runtime.GOARCH, "windows/arm64"} {
 		goos, goarch, _ := strings.Cut(platform, "/")
@@ -41,9 +39,7 @@ func TestNpm(t *testing.T) {
 	if err == nil {
 		err = os.WriteFile(filepath.Join(dir, "artifacts.json"), text, 0o600)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	out, err := command("node", filepath.Join(repository(t).root, "deploy/npm/pack.mjs"), "1.2.3", ".", "out")
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)

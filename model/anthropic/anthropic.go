@@ -99,9 +99,7 @@ type Model struct{ server provider.Server }
 // New returns the model with a name, such as claude-sonnet-5-5. It reads the
 // environment once. A missing key is reported by the first call of the model.
 func New(name string, o *Options) *Model {
-	if o == nil {
-		o = &Options{}
-	}
+	o = cmp.Or(o, &Options{})
 	return &Model{vendor.Server("anthropic", name, provider.Options(*o))}
 }
 

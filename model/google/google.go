@@ -47,6 +47,7 @@
 package google
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"net/http"
@@ -102,9 +103,7 @@ type Model struct {
 // New returns the model with a name, such as gemini-4-hydrogen. It reads the
 // environment once. A missing key is reported by the first call of the model.
 func New(name string, o *Options) *Model {
-	if o == nil {
-		o = &Options{}
-	}
+	o = cmp.Or(o, &Options{})
 	return &Model{
 		server: vendor.Server("google", strings.TrimPrefix(name, "models/"), provider.Options(*o)),
 		cloud:  strings.HasSuffix(o.BaseURL, "/publishers/google"),

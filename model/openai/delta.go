@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -140,17 +141,15 @@ func (t *turn) call(f fragment) *part {
 		p = &part{kind: "call", index: f.Index}
 		t.parts = append(t.parts, p)
 	}
-	if p.id == "" {
-		p.id = f.ID
-	}
+	p.id = cmp.Or(p.id, f.ID)
 	if name := f.Function.Name; name != "" && name != p.name && p.text.Len() == 0 {
 		p.name += name
 	}
 	args := string(f.Function.Arguments)
-	if strings.TrimSpace(p.text.String()) == "{}" && strings.HasPrefix(strings.TrimSpace(args), "{") { // the first was an empty place
+	if p.text.Len() < 64 && strings.TrimSpace(p.text.String()) == "{}" && strings.HasPrefix(strings.TrimSpace(args), "{") { // the first was an empty place
 		p.text.Reset()
 	}
-	p.text.WriteString(args)
+	p.write(args)
 	for name, value := range f.Extra {
 		if p.extra == nil {
 			p.extra = map[string]json.RawMessage{}
@@ -160,10 +159,13 @@ func (t *turn) call(f fragment) *part {
 	return p
 }
 
+// mostOpen is how many of the last parts a fragment may continue.
+const mostOpen = 256
+
 // continued returns the call that a fragment continues; nil: it begins one.
 func (t *turn) continued(f fragment) *part {
 	var last, same, own *part // the last call, that with the index, and that with the id
-	for _, p := range t.parts {
+	for _, p := range t.parts[max(0, len(t.parts)-mostOpen):] {
 		if p.kind != "call" {
 			continue
 		}
@@ -185,24 +187,24 @@ func (t *turn) continued(f fragment) *part {
 	name, args := f.Function.Name, string(f.Function.Arguments)
 	switch {
 	case name == "" && f.ID == "":
-		if found.whole() && !last.whole() { // its index is wrong
+		if found.whole && !last.whole { // its index is wrong
 			return last
 		}
 		return found
 	case own != nil && (name == "" || name == own.name || own.name == ""):
-		if elsewhere := f.Index != nil && (own.index == nil || *own.index != *f.Index); own.whole() && name != "" && (args != "" || elsewhere) {
+		if elsewhere := f.Index != nil && (own.index == nil || *own.index != *f.Index); own.whole && name != "" && (args != "" || elsewhere) {
 			return nil
 		}
 		return own
 	case name == "": // an id that changes, or a head whose name comes later
-		if same == nil && f.Index != nil && last.whole() {
+		if same == nil && f.Index != nil && last.whole {
 			return nil
 		}
 		return found
 	case found.name == "":
 		return found
 	case found.text.Len() > 0: // a head after arguments
-		if name == found.name && !found.whole() && (f.Index == nil || same == found) {
+		if name == found.name && !found.whole && (f.Index == nil || same == found) {
 			return found // its name is repeated
 		}
 		return nil
@@ -221,27 +223,32 @@ func (t *turn) offers(name string) bool {
 	return slices.ContainsFunc(t.tools, func(i pawl.ToolInfo) bool { return provider.Name(i.Name) == name })
 }
 
-// merge adds details of thinking, of which a server sends the texts in pieces. Those of one
+// texts are the pieces of a text. They are joined once: to join them at each piece takes minutes for thousands.
+type texts []string
+
+func (t texts) MarshalJSON() ([]byte, error) { return provider.Marshal(strings.Join(t, "")), nil }
+
+// merge joins details of thinking, of which a server sends the texts in pieces. Those of one
 // index and type are one.
-func merge(list, more []json.RawMessage) []json.RawMessage {
-	for _, raw := range more {
-		var next, old map[string]json.RawMessage
-		if json.Unmarshal(raw, &next) != nil {
+func merge(pieces []json.RawMessage) (list []map[string]any) {
+	last := ""
+	for _, raw := range pieces {
+		var next map[string]json.RawMessage
+		if json.Unmarshal(raw, &next) != nil || next == nil {
 			continue
 		}
-		n := len(list)
-		if n == 0 || json.Unmarshal(list[n-1], &old) != nil || string(old["type"]) != string(next["type"]) || string(old["index"]) != string(next["index"]) || next["index"] == nil && next["text"] == nil {
-			list = append(list, slices.Clone(raw))
-			continue
+		if is := string(next["type"]) + " " + string(next["index"]); len(list) == 0 || is != last || next["index"] == nil && next["text"] == nil {
+			last, list = is, append(list, map[string]any{})
 		}
+		one := list[len(list)-1]
 		for key, value := range next {
 			if text := plain(value); text != "" && (key == "text" || key == "summary") {
-				old[key] = provider.Marshal(plain(old[key]) + text)
-			} else if string(value) != "null" {
-				old[key] = value
+				before, _ := one[key].(texts)
+				one[key] = append(before, text)
+			} else if one[key] == nil || text != "" {
+				one[key] = value
 			}
 		}
-		list[n-1] = provider.Marshal(old)
 	}
 	return list
 }
@@ -263,11 +270,9 @@ func nestedCitation(raw json.RawMessage, model string) pawl.Citation {
 		URL json.RawMessage `json:"url_citation"`
 	}
 	if json.Unmarshal(raw, &within) == nil && within.URL != nil {
-		c := citation(within.URL, model)
-		c.Opaque = nil // there is no place for it in a request
-		return c
+		raw = within.URL
 	}
 	c := citation(raw, model)
-	c.Opaque = nil
+	c.Opaque = nil // there is no place for it in a request
 	return c
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -156,7 +158,7 @@ func TestRepliesOfCompatibleServers(t *testing.T) {
 		"thinking with details": {[]string{
 			`{"reasoning":"H","reasoning_details":[{"type":"reasoning.text","text":"H","index":0}]}`, `{"reasoning":"m","reasoning_details":[{"type":"reasoning.text","text":"m","signature":"S","index":0}]}`,
 			`{"reasoning_details":[{"type":"reasoning.encrypted","data":"ENC","index":1}]}`, `{"content":"hello"}`, ended("stop"), "[DONE]",
-		}, `end: thinking "Hm" {"reasoning":"Hm","reasoning_details":[{"index":0,"signature":"S","text":"Hm","type":"reasoning.text"},{"type":"reasoning.encrypted","data":"ENC","index":1}]}; text "hello"`},
+		}, `end: thinking "Hm" {"reasoning":"Hm","reasoning_details":[{"index":0,"signature":"S","text":"Hm","type":"reasoning.text"},{"data":"ENC","index":1,"type":"reasoning.encrypted"}]}; text "hello"`},
 		"sources": {[]string{`{"content":"hello"}`, `{"annotations":[{"type":"url_citation","url_citation":{"url":"http://a","title":"A"}}]}`, ended("stop"), "[DONE]"}, `end: text "hello"; "A" http://a`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -253,6 +255,18 @@ func TestAnUnreadableReplyHasBegun(t *testing.T) {
 		if chunks == 0 {
 			t.Errorf("%s: nothing says that the provider has begun", api)
 		}
+	}
+}
+
+// A long thought comes in thousands of pieces. What is held of it is not written again at each of them.
+func TestThinkingInManyPieces(t *testing.T) {
+	piece := `{"reasoning_details":[{"type":"reasoning.text","index":0,"text":"thought"}]}`
+	stream := chunked(append(slices.Repeat([]string{piece}, 3000), `{"content":"so"}`, ended("stop"))...)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	must(t, last(t.Context(), streaming("house", stream, openai.Options{API: openai.Chat}), twoTools))
+	if runtime.ReadMemStats(&after); after.TotalAlloc-before.TotalAlloc > 60<<20 {
+		t.Errorf("%d bytes were allocated for %d that came", after.TotalAlloc-before.TotalAlloc, len(stream))
 	}
 }
 

@@ -102,9 +102,7 @@ type Model struct {
 // New returns the model with a name, such as gpt-6.2-sol. It reads the
 // environment once. A missing key is reported by the first call of the model.
 func New(name string, o *Options) *Model {
-	if o == nil {
-		o = &Options{}
-	}
+	o = cmp.Or(o, &Options{})
 	m := &Model{
 		server: vendor.Server("openai", name, provider.Options{APIKey: o.APIKey, BaseURL: o.BaseURL, HTTPClient: o.HTTPClient, Price: o.Price, Key: o.Key, Provider: o.Provider, Header: o.Header}),
 		api:    o.API, limit: o.MaxTokensKey,

@@ -30,9 +30,13 @@ type part struct {
 	index     *int
 	id, name  string
 	text      strings.Builder
-	details   []json.RawMessage // of thinking
+	details   []json.RawMessage // of thinking, in pieces
 	extra     map[string]json.RawMessage
 	announced bool
+
+	depth           int // of the arguments so far
+	quoted, escaped bool
+	whole           bool // the arguments are complete
 }
 
 // An event is the content of an event.
@@ -147,7 +151,7 @@ func (t *turn) grow(d delta) (chunks []pawl.Chunk) {
 	}
 	if len(d.Details) > 0 || d.Extra != nil {
 		p := t.thinking()
-		p.details = merge(p.details, d.Details)
+		p.details = append(p.details, d.Details...)
 		if d.Extra != nil {
 			p.extra = map[string]json.RawMessage{"extra_content": d.Extra}
 		}
@@ -199,8 +203,25 @@ func (p *part) call() *pawl.Call {
 	return &pawl.Call{Ref: p.id, Tool: p.name, Args: provider.Args(p.text.String())}
 }
 
-// whole reports whether the arguments are complete.
-func (p *part) whole() bool { return p.text.Len() > 0 && json.Valid([]byte(p.text.String())) }
+// write adds to the arguments of a call. It follows their structure, because to check all of them at each of
+// thousands of pieces takes minutes.
+func (p *part) write(args string) {
+	p.text.WriteString(args)
+	for _, c := range []byte(args) {
+		switch {
+		case p.escaped:
+			p.escaped = false
+		case p.quoted:
+			p.escaped, p.quoted = c == '\\', c != '"'
+		case c == '"':
+			p.quoted = true
+		case c == '{' || c == '[':
+			p.depth, p.whole = p.depth+1, false
+		case c == '}' || c == ']':
+			p.depth, p.whole = p.depth-1, p.depth == 1
+		}
+	}
+}
 
 func (t *turn) Reply() (*pawl.Reply, error) {
 	t.Ended = true
@@ -253,7 +274,7 @@ func (p *part) opaque() json.RawMessage {
 		back[p.kind] = p.text.String()
 	}
 	if len(p.details) > 0 {
-		back["reasoning_details"] = p.details
+		back["reasoning_details"] = merge(p.details)
 	}
 	if len(back) == 0 {
 		return nil

@@ -1,6 +1,7 @@
 package script
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,9 +16,7 @@ import (
 // New checks a script and returns a model of it. It does not keep the document.
 func New(doc *Script) (*Model, error) {
 	m := &Model{name: doc.Name, repeat: doc.Repeat, strict: doc.Strict}
-	if m.name == "" {
-		m.name = "unnamed"
-	}
+	m.name = cmp.Or(m.name, "unnamed")
 	switch doc.Repeat {
 	case "", "none", "last", "all":
 	default:

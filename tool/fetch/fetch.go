@@ -70,9 +70,7 @@ type page struct {
 // unchanged, and refuses anything else. It is a Read. Problems with the options are reported when
 // the agent is prepared.
 func Tool(o *Options) pawl.Tool {
-	if o == nil {
-		o = &Options{}
-	}
+	o = cmp.Or(o, &Options{})
 	f := &fetcher{}
 	var errs []error
 	for _, text := range o.Allow {

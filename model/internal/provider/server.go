@@ -354,9 +354,7 @@ func At(base string, hosts ...string) bool {
 // and the conversation, which are for the configured address alone. It fails with
 // a [*RedirectError] instead. nil is http.DefaultClient.
 func Client(c *http.Client) *http.Client {
-	if c == nil {
-		c = http.DefaultClient
-	}
+	c = cmp.Or(c, http.DefaultClient)
 	own := *c
 	own.CheckRedirect = func(to *http.Request, _ []*http.Request) error {
 		return &RedirectError{to.URL.Scheme + "://" + to.URL.Host}
