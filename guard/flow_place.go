@@ -92,14 +92,26 @@ var (
 	unicode4 = naming.Regexp(`\\u[0-9A-Fa-f]{4}`)
 )
 
+// What is looked through of a text for places: how often it is encoded, and the parts of a word. A text or a word
+// that has more counts as a place itself, because to look on would take minutes.
+const mostLayers, mostParts = 16, 32
+
 // placesIn returns the places in a text, however often it is encoded. Each is a value
 // that reaches.
 func placesIn(of *value) (all []value) {
-	for s, last := plainDots(of.text), ""; s != last; s, last = decoded(s), s {
+	seen := map[string]bool{}
+	for s, last, layer := plainDots(of.text), "", 0; s != last && layer <= mostLayers; s, last, layer = decoded(s), s, layer+1 {
 		found := schemed().FindAllString(s, -1)
+		if layer == mostLayers {
+			found = append(found, of.text)
+		}
 		for _, word := range token().FindAllString(schemed().ReplaceAllString(s, " "), -1) {
 			word = strings.TrimRight(word, ".,:!?")
-			for _, at := range append([]int{0}, colons(word)...) {
+			for i, at := range append([]int{0}, colons(word)...) {
+				if i == mostParts {
+					found = append(found, word)
+					break
+				}
 				if m := host().FindStringSubmatch(word[at:]); place(word[at:]) && (m == nil || m[1]+m[4] != "" || bare().MatchString(m[2])) {
 					found = append(found, word[at:])
 					break
@@ -107,9 +119,10 @@ func placesIn(of *value) (all []value) {
 			}
 		}
 		for _, text := range found {
-			if slices.ContainsFunc(all, func(v value) bool { return v.text == text }) {
+			if seen[text] {
 				continue
 			}
+			seen[text] = true
 			v := valueOf(of.name, text, '"')
 			v.reach, v.forms = true, append(v.forms, of.forms...)
 			all = append(all, v)

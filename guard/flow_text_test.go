@@ -159,3 +159,12 @@ func TestPlace(t *testing.T) {
 		}
 	}
 }
+
+// A text that is encoded very often, or a word of very many parts, is not looked through: it counts as a place.
+func TestTextsThatAreNotLookedThrough(t *testing.T) {
+	for _, text := range []string{"%" + strings.Repeat("25", 40) + "2e", strings.Repeat("a:", 40) + "evil.com/x"} {
+		if found := placesIn(new(valueOf("url", text, '"'))); len(found) != 1 || found[0].text != text {
+			t.Errorf("of %s these are places: %+v", text, found)
+		}
+	}
+}
