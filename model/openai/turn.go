@@ -250,15 +250,15 @@ func (t *turn) Reply() (*pawl.Reply, error) {
 		return t.Stop(append(parts, pawl.Text{Text: t.refuse.String()}), pawl.StopRefusal)
 	}
 	switch strings.ToLower(t.stop) {
-	case "stop", "end_turn", "stop_sequence", "eos", "eos_token", "end", "complete", "completed", "finish", "finished", "tool_calls", "tool_call", "tool_use", "function_call":
+	case "stop", "end_turn", "stop_sequence", "eos", "eos_token", "end", "complete", "completed", "done", "finish", "finished", "tool_calls", "tool_call", "tool_use", "function_call":
 		return t.Finish(parts, torn)
-	case "length", "model_length", "max_tokens", "max_output_tokens", "max_new_tokens", "token_limit":
+	case "length", "model_length", "max_tokens", "max_output_tokens", "max_new_tokens", "token_limit", "length_limit":
 		return t.Cut(parts)
 	case "content_filter", "safety", "refusal", "recitation", "prohibited_content", "blocklist", "spii", "sensitive":
 		return t.Filtered(parts, t.stop)
 	case "malformed_function_call", "unexpected_tool_call":
 		return nil, t.Failed(pawl.ClassEmpty, "the provider could not read the model's call: "+t.stop)
-	case "insufficient_system_resource", "error", "network_error", "engine_overloaded", "abort":
+	case "insufficient_system_resource", "error", "network_error", "engine_overloaded", "abort", "cancelled", "canceled":
 		return nil, t.Failed(pawl.ClassOverloaded, "the provider gave up on the reply: "+t.stop)
 	}
 	return nil, t.Failed(pawl.ClassUnknown, fmt.Sprintf("finish reason %q is unknown here", provider.Clip(t.stop)))
