@@ -70,9 +70,7 @@ var (
 // differs from the one it began with, and with a *SpentError if the run has used up the
 // given limits.
 func (e *Engine) Resume(ctx context.Context, agent pawl.Agent, run string, o *ResumeOptions) (*Handle, error) {
-	if o == nil {
-		o = &ResumeOptions{}
-	}
+	o = cmp.Or(o, &ResumeOptions{})
 	if o.caller == nil && !o.leg {
 		if err := e.room(); err != nil {
 			return nil, err

@@ -365,9 +365,7 @@ func signalled(ctx context.Context, h *host, s *pawl.State) (bool, error) {
 // when Approve returns, whichever process owns the run. Repeating it is harmless;
 // after a different decision Approve fails with a *pawl.SignalConflictError.
 func (e *Engine) Approve(ctx context.Context, run, call, by string, o *ApproveOptions) error {
-	if o == nil {
-		o = &ApproveOptions{}
-	}
+	o = cmp.Or(o, &ApproveOptions{})
 	body := signalBody{Approve: new(true), Reach: o.Reach, Args: o.Args}
 	if !body.Stands() {
 		body.Scope = ""
@@ -378,9 +376,7 @@ func (e *Engine) Approve(ctx context.Context, run, call, by string, o *ApproveOp
 // Deny denies a held call in the name of the user by. The model reads the reason. It
 // fails as [Engine.Approve] does.
 func (e *Engine) Deny(ctx context.Context, run, call, by, reason string, o *DenyOptions) error {
-	if o == nil {
-		o = &DenyOptions{}
-	}
+	o = cmp.Or(o, &DenyOptions{})
 	return e.decide(ctx, run, call, by, signalBody{Approve: new(false), Reason: reason}, o.Token, o.TokenHash)
 }
 
@@ -410,9 +406,7 @@ type SayOptions struct {
 // reads it when it is resumed, and a message does not resume it. It fails for a run that has
 // ended, also if that happened before the run read the message.
 func (e *Engine) Say(ctx context.Context, run, by, text string, o *SayOptions) error {
-	if o == nil {
-		o = &SayOptions{}
-	}
+	o = cmp.Or(o, &SayOptions{})
 	request := sayRequest + rand.Text()
 	if o.Key != "" {
 		request = sayRequest + derivedID("say", o.Key)

@@ -128,9 +128,7 @@ func Parse(name string, data []byte, o *Options) (*Spec, error) {
 }
 
 func parse(name string, data []byte, o *Options) (*Spec, Problems) {
-	if o == nil {
-		o = &Options{}
-	}
+	o = cmp.Or(o, &Options{})
 	d, root := readDocument(name, string(data))
 	if root == nil {
 		return nil, d.problems

@@ -77,9 +77,7 @@ type Outbox struct {
 // New makes an outbox. hooks returns the hooks for the runs of an agent; it is called often and
 // must be safe for concurrent use.
 func New(journal Store, hooks func(pawl.Declaration) []Hook, o *Options) (*Outbox, error) {
-	if o == nil {
-		o = &Options{}
-	}
+	o = cmp.Or(o, &Options{})
 	b := &Outbox{
 		journal: journal, hooks: hooks, opt: *o, owner: rand.Text(), dialer: &web.Dialer{}, now: time.Now, wait: wait,
 		busy: map[string]chan struct{}{}, tokens: map[string][]pawl.Pending{}, due: map[string]time.Time{}, visits: map[string]int{}, states: map[string]runState{},

@@ -19,6 +19,7 @@
 package window
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -75,13 +76,9 @@ func Compact(o *Options) pawl.Policy {
 	if o != nil {
 		c.Options = *o
 	}
-	if c.Keep == 0 {
-		c.Keep = defaultKeep
-	}
+	c.Keep = cmp.Or(c.Keep, defaultKeep)
 	c.Keep = max(c.Keep, 0)
-	if c.MaxBytes == 0 {
-		c.MaxBytes = defaultBytes
-	}
+	c.MaxBytes = cmp.Or(c.MaxBytes, defaultBytes)
 	if c.TTL == 0 {
 		c.TTL = defaultTTL
 	}
