@@ -40,9 +40,7 @@ const usualTime = 10 * time.Minute
 // Files of the run's input, and of a conversation that it goes on with, are parts of the first
 // message. If the card does not have the type of one, nothing is sent, and the run fails.
 func Agent(name, description, at string, o *Options) pawl.Agent {
-	if o == nil {
-		o = &Options{}
-	}
+	o = cmp.Or(o, &Options{})
 	r := &remote{options: *o, at: at}
 	r.client, r.err = NewClient(at, o.Token)
 	wait := cmp.Or(o.Timeout, usualTime)

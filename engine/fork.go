@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"fmt"
@@ -36,9 +37,7 @@ type ForkOptions struct {
 // Fork starts a new run that shares the log of another up to entry seq, where no effect may
 // be in progress. The other run is only read.
 func (e *Engine) Fork(ctx context.Context, agent pawl.Agent, run string, seq uint64, o *ForkOptions) (*Handle, error) {
-	if o == nil {
-		o = &ForkOptions{}
-	}
+	o = cmp.Or(o, &ForkOptions{})
 	if o.ID != "" {
 		if err := checkID(o.ID); err != nil {
 			return nil, err

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,9 +50,7 @@ type Cage interface {
 // later the whole session gets SIGTERM, and two seconds after that SIGKILL. The last 8 KiB
 // of its output that are not messages are kept for errors. It runs on Linux and macOS.
 func Command(argv []string, o *CommandOptions) Transport {
-	if o == nil {
-		o = &CommandOptions{}
-	}
+	o = cmp.Or(o, &CommandOptions{})
 	c := &command{argv: slices.Clone(argv), dir: o.Dir, env: slices.Clone(o.Env), secrets: slices.Clone(o.Secrets)}
 	if o.Cage != nil {
 		c.cage = o.Cage.Inner()

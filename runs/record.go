@@ -2,6 +2,7 @@ package runs
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -28,9 +29,7 @@ type Recording struct {
 // a secret is removed from texts. Arguments of calls without it would be other calls, so there
 // it is an error, as is a run that has lost its secrets already.
 func Record(ctx context.Context, j pawl.Journal, run string, o *RecordOptions) (*Recording, error) {
-	if o == nil {
-		o = &RecordOptions{}
-	}
+	o = cmp.Or(o, &RecordOptions{})
 	r := &recorder{journal: j, raw: o.Raw, made: &Recording{}}
 	if err := r.read(ctx, run); err != nil {
 		return nil, err

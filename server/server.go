@@ -11,6 +11,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -112,9 +113,7 @@ type Server struct {
 // have one of the keys. Close does not close the journal. It is an error if there are no
 // keys, or if a token is empty or occurs twice.
 func New(journal Store, host Host, keys []Key, o *Options) (*Server, error) {
-	if o == nil {
-		o = &Options{}
-	}
+	o = cmp.Or(o, &Options{})
 	s := &Server{journal: journal, host: host, options: *o, log: o.Log, patient: bodyTime, links: limiter{burst: 30, rate: 1}, since: time.Now()}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)

@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"cmp"
 	"errors"
 	"maps"
 	"slices"
@@ -23,9 +24,7 @@ import (
 // Agent connects to no server. If the spec names MCP servers, the agent can be
 // inspected but not run; use [Spec.Open].
 func (s *Spec) Agent(r *Registry) (pawl.Agent, error) {
-	if r == nil {
-		r = &Registry{}
-	}
+	r = cmp.Or(r, &Registry{})
 	a, problems := s.assemble(r, nil, nil)
 	if err := problems.err(); err != nil {
 		return pawl.Agent{}, err

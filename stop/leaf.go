@@ -1,6 +1,7 @@
 package stop
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 
@@ -280,9 +281,7 @@ func compileWhen(n *expr.Call, o *Options) (*condition, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o == nil {
-		o = &Options{}
-	}
+	o = cmp.Or(o, &Options{})
 	f := o.When[name.Value]
 	if f == nil {
 		missing := unregistered(name, o)

@@ -30,9 +30,7 @@ import (
 // If TEMPORAL_DEPLOYMENT_NAME and TEMPORAL_WORKER_BUILD_ID are in the environment, the worker
 // is that version of that deployment.
 func (c *Client) Work(ctx context.Context, j pawl.Journal, host worker.Host, grace time.Duration, o *worker.Options) error {
-	if o == nil {
-		o = &worker.Options{}
-	}
+	o = cmp.Or(o, &worker.Options{})
 	if len(o.Labels) > 0 {
 		return errors.New("a worker of Temporal gets runs by their agent, not by labels; leave the labels out")
 	}

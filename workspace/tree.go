@@ -54,9 +54,7 @@ type record struct {
 // If the project belongs to a git repository and git is installed, a large directory that git ignores,
 // such as installed packages, is replaced by a link to the original.
 func Copy(ctx context.Context, source string, o *Options) (*Tree, error) {
-	if o == nil {
-		o = &Options{}
-	}
+	o = cmp.Or(o, &Options{})
 	source, err := filepath.Abs(source)
 	if err == nil {
 		source, err = filepath.EvalSymlinks(source)

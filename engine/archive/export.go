@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"cmp"
 	"context"
 	"crypto/ed25519"
 	"encoding/base64"
@@ -59,9 +60,7 @@ func (x *exporter) entry(data []byte) {
 // Export writes a run as lines of JSON. A live run is exported up to its last entry when the export
 // began. If the log cannot be read to the end, Export fails after writing the first lines.
 func Export(ctx context.Context, j pawl.Journal, run string, w io.Writer, o *Options) error {
-	if o == nil {
-		o = &Options{}
-	}
+	o = cmp.Or(o, &Options{})
 	head, err := headOf(ctx, j, run)
 	if err != nil {
 		return fmt.Errorf("export run %s: %w", run, err)

@@ -80,9 +80,7 @@ var schemas = naming.Regexp(`^[a-z_][a-z0-9_]{0,39}$`)
 //
 // A connection pooler in between must use session pooling.
 func Open(ctx context.Context, url string, o *Options) (*Journal, error) {
-	if o == nil {
-		o = &Options{}
-	}
+	o = cmp.Or(o, &Options{})
 	schema := cmp.Or(o.Schema, "pawl")
 	if !schemas().MatchString(schema) {
 		return nil, fmt.Errorf("journal: the schema %q is not made of at most 40 lower-case letters, digits and underscores", schema)

@@ -8,6 +8,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -65,9 +66,7 @@ type Options struct {
 // if necessary, readable by their owner only. A database of another version, or of another
 // program, is refused and left unchanged. The context bounds only the opening.
 func Open(ctx context.Context, path string, o *Options) (*Journal, error) {
-	if o == nil {
-		o = &Options{}
-	}
+	o = cmp.Or(o, &Options{})
 	j, err := open(ctx, path, o)
 	if err != nil {
 		return nil, fmt.Errorf("journal %s: %w", path, markOutage(err))

@@ -59,9 +59,7 @@ type Server struct {
 // approver, if it has one, decides about calls that need approval. New fails if the agent
 // is invalid or has a tool with its own name.
 func New(e *engine.Engine, journal pawl.Journal, agent pawl.Agent, o *Options) (*Server, error) {
-	if o == nil {
-		o = &Options{}
-	}
+	o = cmp.Or(o, &Options{})
 	version := o.Version
 	version = cmp.Or(version, "dev")
 	m, err := pawl.NewMachine(agent)

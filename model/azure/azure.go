@@ -51,9 +51,7 @@ type cloud = provider.Cloud
 // the resource, such as https://contoso.openai.azure.com; empty is AZURE_OPENAI_ENDPOINT. What
 // is missing is reported by Ready, and by the first call.
 func New(endpoint, deployment string, o *Options) *Model {
-	if o == nil {
-		o = &Options{}
-	}
+	o = cmp.Or(o, &Options{})
 	base, err := base(cmp.Or(endpoint, os.Getenv("AZURE_OPENAI_ENDPOINT")))
 	key := o.APIKey
 	if o.Provider == "" {

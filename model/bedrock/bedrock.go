@@ -89,9 +89,7 @@ type converse struct{ server provider.Server }
 // that of AWS_REGION or of the profile. It reads the environment and the files of the AWS
 // command line. What is missing is reported by Ready, and by the first call.
 func New(region, name string, o *Options) *Model {
-	if o == nil {
-		o = &Options{}
-	}
+	o = cmp.Or(o, &Options{})
 	c, err := config.LoadDefaultConfig(context.Background(), config.WithRegion(region))
 	region = cmp.Or(region, c.Region)
 	s := &signer{region: region, credentials: c.Credentials}

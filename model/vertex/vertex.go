@@ -63,9 +63,7 @@ const role = "; the identity needs the role Vertex AI User in the project, and t
 // GOOGLE_CLOUD_LOCATION or else global. What is missing is reported by Ready, and by the first
 // call.
 func New(project, location, name string, o *Options) *Model {
-	if o == nil {
-		o = &Options{}
-	}
+	o = cmp.Or(o, &Options{})
 	project = cmp.Or(project, os.Getenv("GOOGLE_CLOUD_PROJECT"))
 	location = cmp.Or(location, os.Getenv("GOOGLE_CLOUD_LOCATION"), "global")
 	own := cmp.Or(o.Provider, "vertex")

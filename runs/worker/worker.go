@@ -9,6 +9,7 @@
 package worker
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -130,9 +131,7 @@ type counts struct{ claims, takes, recovered atomic.Int64 }
 
 // New makes a worker for the runs in a journal. Close does not close the journal.
 func New(j pawl.Journal, host Host, o *Options) *Worker {
-	if o == nil {
-		o = &Options{}
-	}
+	o = cmp.Or(o, &Options{})
 	w := &Worker{journal: j, host: host, options: *o, log: o.Log, driven: map[string]driven{}, freed: make(chan struct{}, 1)}
 	if w.options.Every <= 0 {
 		w.options.Every = 5 * time.Second

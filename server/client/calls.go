@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 
@@ -13,17 +14,13 @@ import (
 // and a different one is a *Problem of status 409 that names the first. run is the run that has
 // the call, which may be a child. by is recorded if the token has no name.
 func (c *Client) Approve(ctx context.Context, run, call, by string, o *engine.ApproveOptions) error {
-	if o == nil {
-		o = &engine.ApproveOptions{}
-	}
+	o = cmp.Or(o, &engine.ApproveOptions{})
 	return c.signal(ctx, run, call, "approve", Approve{Token: o.Token, Args: o.Args, Reach: o.Reach, By: by})
 }
 
 // Deny denies a call that waits for approval; see [Client.Approve].
 func (c *Client) Deny(ctx context.Context, run, call, by, reason string, o *engine.DenyOptions) error {
-	if o == nil {
-		o = &engine.DenyOptions{}
-	}
+	o = cmp.Or(o, &engine.DenyOptions{})
 	return c.signal(ctx, run, call, "deny", Deny{Token: o.Token, Reason: reason, By: by})
 }
 

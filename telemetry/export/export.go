@@ -4,6 +4,7 @@
 package export
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -48,9 +49,7 @@ type Export struct {
 // related ones. It returns nil if nothing is to be sent or served. The error describes invalid
 // variables; the rest is configured all the same.
 func Open(getenv func(string) string, o *Options) (*Export, error) {
-	if o == nil {
-		o = &Options{}
-	}
+	o = cmp.Or(o, &Options{})
 	e := &Export{end: &end{failed: o.Failed, over: make(chan struct{})}}
 	s := settings{getenv: getenv, end: e.end}
 	toTraces, err1 := s.outlet("traces")

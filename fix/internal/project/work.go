@@ -1,6 +1,7 @@
 package project
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -52,9 +53,7 @@ type Before struct {
 // Begin makes a working copy of a project, whose test command it guesses if none is given, and opens it. It
 // returns the copy's source. unnamed says what tests without names are no use for; empty: they are of use.
 func (w *Work[M]) Begin(ctx context.Context, dir string, model pawl.Model, o *Options, rule Rule, unnamed string) (Source, error) {
-	if o == nil {
-		o = &Options{}
-	}
+	o = cmp.Or(o, &Options{})
 	env, err := testrun.Variables(o.Env)
 	if err != nil {
 		return Source{}, err

@@ -1,6 +1,7 @@
 package fakeprovider
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -44,9 +45,7 @@ type Server struct {
 
 // New makes a server that answers what a model says. o may be nil.
 func New(brain pawl.Model, o *Options) *Server {
-	if o == nil {
-		o = &Options{}
-	}
+	o = cmp.Or(o, &Options{})
 	s := &Server{brain: brain, o: *o, memory: newMemory(o.Seed), stale: map[string]Fault{}}
 	s.closed, s.close = context.WithCancel(context.Background())
 	return s
