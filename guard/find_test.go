@@ -69,10 +69,7 @@ func TestPII(t *testing.T) { // Promises: L11.
 // text thousands of times.
 func TestFormsAreAnchored(t *testing.T) {
 	for _, form := range []*regexp.Regexp{international(), american(), social()} {
-		tree, err := syntax.Parse(form.String(), syntax.Perl)
-		if err != nil {
-			t.Fatal(err)
-		}
+		tree, _ := syntax.Parse(form.String(), syntax.Perl) // package regexp has read it
 		if prog, err := syntax.Compile(tree.Simplify()); err != nil || prog.StartCond()&syntax.EmptyBeginText == 0 {
 			t.Errorf("%v is looked for in all the rest of a text (%v)", form, err)
 		}

@@ -62,15 +62,16 @@ type level struct {
 }
 
 // closers end the levels that are open.
-func closers(open []level) (s string) {
+func closers(open []level) string {
+	var s strings.Builder
 	for _, l := range slices.Backward(open) {
 		if l.list {
-			s += "]"
+			s.WriteByte(']')
 		} else {
-			s += "}"
+			s.WriteByte('}')
 		}
 	}
-	return s
+	return s.String()
 }
 
 // beginning returns the inside of a string that has not ended, without what is not whole at its end: an escape, a

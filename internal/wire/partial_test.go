@@ -15,6 +15,9 @@ const schema = `{"type":"object","properties":{
 	"next":{"$ref":"#"}}}`
 
 func TestComplete(t *testing.T) {
+	if n := testing.AllocsPerRun(1, func() { Complete(strings.Repeat("[", 4000), nil) }); n > 1000 {
+		t.Errorf("to end 4000 lists, a text is made %v times", n)
+	}
 	for _, c := range []struct{ text, want string }{
 		{``, ``}, {"  ", ``}, {`I look`, ``}, {`"title"`, ``},
 		{`{`, `{}`}, {`{"ti`, `{}`}, {`{"title"`, `{}`}, {`{"title":`, `{}`}, {`{"title": "`, `{"title": ""}`},
