@@ -43,6 +43,7 @@ type Options struct {
 const (
 	mostRedirects = 10
 	mostHeader    = 64 << 10
+	mostURL       = 8 << 10
 	mostBody      = 4 << 20  // bytes, after decompression
 	mostText      = 48 << 10 // bytes in one result
 	mostError     = 1 << 10  // bytes of the text of an error page
@@ -140,6 +141,8 @@ func (f *fetcher) acceptable(u *url.URL) error {
 		return &web.RefusedError{Why: fmt.Sprintf("%q cannot be fetched; give a URL that begins with https:// or http://", u)}
 	}
 	switch {
+	case len(u.String()) > mostURL:
+		return &web.RefusedError{Why: fmt.Sprintf("a URL of more than %d bytes is not fetched", mostURL)}
 	case u.Hostname() == "":
 		return &web.RefusedError{Why: fmt.Sprintf("%q names no host", u)}
 	case u.User != nil:
@@ -214,6 +217,7 @@ func read(response *http.Response) (*page, error) {
 		return p, nil // the reason matters more than the form
 	case kind == "text/html" || kind == "application/xhtml+xml":
 		p.Title, p.Text = readable(text, response.Request.URL)
+		p.Cut = p.Cut || len(p.Text) > mostBody
 	default:
 		p.Text = text
 	}

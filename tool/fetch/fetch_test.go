@@ -1,6 +1,7 @@
 package fetch_test
 
 import (
+	"context"
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
@@ -224,7 +225,7 @@ func TestBombs(t *testing.T) {
 		t.Error("a header without end was read")
 	}
 	for _, path := range []string{"/slow", "/drip"} {
-		ctx, stop := timeout(t)
+		ctx, stop := context.WithTimeout(t.Context(), 300*time.Millisecond)
 		args, _ := json.Marshal(map[string]string{"url": at + path})
 		began := time.Now()
 		if _, err := tool.Run(ctx, pawl.Invocation{Args: args}); err == nil || time.Since(began) > 20*time.Second {

@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"strings"
@@ -55,19 +56,18 @@ func readable(page string, base *url.URL) (title, text string) {
 	w := &writer{}
 	var hidden, pre int
 	var inTitle bool
-	var begin string
-	var links []string
+	var begin, link string
 	tokens := html.NewTokenizer(strings.NewReader(page))
 	for {
 		kind := tokens.Next()
-		if kind == html.ErrorToken { // the end: a tokenizer accepts any text as HTML
+		if kind == html.ErrorToken || w.Len() > mostBody { // the end: a tokenizer accepts any text as HTML
 			return strings.Join(strings.Fields(title), " "), strings.TrimSpace(w.String()) + "\n"
 		}
 		token := tokens.Token()
 		open, end := kind == html.StartTagToken, kind == html.EndTagToken
 		switch a := token.DataAtom; {
 		case kind == html.TextToken && inTitle:
-			title += token.Data
+			title = cmp.Or(title, token.Data)
 		case kind == html.TextToken && hidden == 0 && pre > 0:
 			w.write(strings.TrimPrefix(token.Data, begin))
 			begin = ""
@@ -82,12 +82,10 @@ func readable(page string, base *url.URL) (title, text string) {
 			pre, begin = depth(pre, open, end), "\n" // a line end that begins a block of it does not count
 			w.block()
 		case a == atom.A && open:
-			links = append(links, target(token, base))
-		case a == atom.A && end && len(links) > 0:
-			if to := links[len(links)-1]; to != "" {
-				w.write(" (" + to + ")")
-			}
-			links = links[:len(links)-1]
+			link = strings.TrimSpace(attribute(token, "href")) // no link is within another
+		case a == atom.A && end:
+			w.write(target(link, base))
+			link = ""
 		case a == atom.Img:
 			w.words(attribute(token, "alt"))
 		case a == atom.Br:
@@ -143,17 +141,20 @@ func attribute(t html.Token, name string) string {
 	return ""
 }
 
-// target returns where a link leads, if it leads to another page.
-func target(t html.Token, base *url.URL) string {
-	to, err := base.Parse(strings.TrimSpace(attribute(t, "href")))
-	if err != nil || attribute(t, "href") == "" || to.Scheme != "http" && to.Scheme != "https" {
+// target says where a link leads, if it leads to another page.
+func target(link string, base *url.URL) string {
+	if link == "" || link[0] == '#' {
+		return ""
+	}
+	to, err := base.Parse(link)
+	if err != nil || to.Scheme != "http" && to.Scheme != "https" {
 		return ""
 	}
 	to.Fragment = ""
 	if to.String() == base.String() {
 		return ""
 	}
-	return to.String()
+	return " (" + to.String() + ")"
 }
 
 // writer writes words in lines, with at most one empty line between them.

@@ -1,21 +1,15 @@
 package fetch_test
 
 import (
-	"context"
 	"net/url"
+	"strings"
 	"testing"
-	"time"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-run/pawl/tool/fetch"
 )
-
-func timeout(t *testing.T) (context.Context, context.CancelFunc) {
-	t.Helper()
-	return context.WithTimeout(t.Context(), 300*time.Millisecond)
-}
 
 var base = &url.URL{Scheme: "https", Host: "docs.example.org", Path: "/a/b.html"}
 
@@ -53,6 +47,9 @@ It is <over>.
 `
 	if diff := cmp.Diff(want, text); diff != "" || title != "Pawl & ratchet" {
 		t.Errorf("%q\n%s", title, diff)
+	}
+	if _, text = fetch.Readable(strings.Repeat("<a href=x></a>", 1<<13), base.JoinPath(strings.Repeat("a", 8000), "b")); len(text) > 5<<20 {
+		t.Errorf("short links make a text of %d bytes", len(text))
 	}
 }
 
