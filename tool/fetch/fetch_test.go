@@ -1,9 +1,9 @@
 package fetch_test
 
 import (
-	"context"
 	"bytes"
 	"compress/gzip"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
