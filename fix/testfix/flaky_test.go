@@ -137,7 +137,9 @@ import (
 
 func TestSecondTime(t *testing.T) {
 	file, err := os.OpenFile(%q, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	must(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	defer file.Close()
 	_, _ = file.WriteString("x")
 	if info, err := file.Stat(); err == nil && info.Size() == 2 {
@@ -147,11 +149,9 @@ func TestSecondTime(t *testing.T) {
 `, filepath.Join(t.TempDir(), "times"))})
 	f := open(t, dir, mechanic.New(), nil)
 	observeOnce(t, f)
-	if _, err := use(t, f, "edit_file", args{"path": "sum/of.go", "old": "a - b", "new": "a + b"}); err != nil {
-		t.Fatal(err)
-	}
-	text := observeOnce(t, f)
-	if !strings.HasPrefix(text, "ok: ") {
+	_, err := use(t, f, "edit_file", args{"path": "sum/of.go", "old": "a - b", "new": "a + b"})
+	must(t, err)
+	if text := observeOnce(t, f); !strings.HasPrefix(text, "ok: ") {
 		t.Errorf("the observation is %q, want ok", text)
 	}
 	if d := cmp.Diff([]string{"example.com/waver.TestSecondTime"}, f.Flaky()); d != "" {
