@@ -382,7 +382,7 @@ func (m *Machine) review(s *State, step Step) Step {
 	for range maxRounds {
 		last = last[:0]
 		for _, p := range m.agent.Policies {
-			next := withheld(s, step, reviewed(p, s, handOut(step)))
+			next := withheld(s, step, reviewed(p, s, handOut(p, step)))
 			if sameStep(step, next) {
 				continue
 			}
@@ -429,10 +429,11 @@ func withheld(s *State, step, next Step) Step {
 	return end
 }
 
-// handOut is what a policy is shown: it may write into a copy of the calls,
-// which must not go past the comparison with what it was shown.
-func handOut(step Step) Step {
-	if a, ok := step.(Act); ok {
+// handOut is what a policy is shown: it may write into a copy of the calls, which must not go past the
+// comparison with what it was shown. Those of Pawl's own that write into nothing get no copy.
+func handOut(p Policy, step Step) Step {
+	_, reads := p.(interface{ Reads() usercode.Reader })
+	if a, ok := step.(Act); ok && !reads {
 		calls := slices.Clone(a.Calls)
 		for i := range calls {
 			calls[i].Call.Args = bytes.Clone(calls[i].Call.Args)
@@ -443,8 +444,7 @@ func handOut(step Step) Step {
 	return step
 }
 
-// adopt takes a policy's step over. Of calls it takes what becomes of them and
-// why, never other arguments, keys or results.
+// adopt takes a policy's step over. Of calls it takes what becomes of them and why, no other arguments, keys or results.
 func (m *Machine) adopt(s *State, step, next Step) Step {
 	switch next := next.(type) {
 	case Act:

@@ -210,7 +210,7 @@ func decode(name string, data []byte) (Event, error) {
 		return nil, fmt.Errorf("event type %q is unknown to this build (machine %d)", name, MachineNumber)
 	}
 	v := reflect.New(t)
-	if err := json.Unmarshal(data, v.Interface()); err != nil {
+	if err := wire.ReadValid(data, v.Interface()); err != nil {
 		return nil, misfit(err, name)
 	}
 	return v.Elem().Interface().(Event), nil

@@ -19,9 +19,9 @@ func (s *effects) think(at uint64, t *pawl.Think) (later *pawl.RunPaused, err er
 		return nil, err
 	}
 	r := s.rec
-	_, info := r.machine.Asked(*t)
 	c := &s.intent
-	*c = intent{at: at, think: t, info: info, called: r.machine.Called(*t)}
+	*c = intent{at: at, think: *t, called: r.machine.Called(*t)}
+	c.model, c.info = r.machine.Asked(*t)
 	now := time.Now()
 	wait := time.Duration(0)
 	if !t.NotBefore.IsZero() {
@@ -46,7 +46,7 @@ func (s *effects) think(at uint64, t *pawl.Think) (later *pawl.RunPaused, err er
 	default:
 		return nil, nil
 	}
-	m, err := newModelCall(s, at, t)
+	m, err := newModelCall(s)
 	if m == nil {
 		return nil, err
 	}
@@ -55,10 +55,9 @@ func (s *effects) think(at uint64, t *pawl.Think) (later *pawl.RunPaused, err er
 
 // newModelCall returns a model call ready to start, whose intent was appended; nil: it has
 // failed already.
-func newModelCall(s *effects, at uint64, t *pawl.Think) (*modelCall, error) {
-	r := s.rec
-	model, info := r.machine.Asked(*t)
-	c := &modelCall{rec: r, at: at, t: *t, model: model, endpoint: info.Endpoint, request: r.machine.Request(r.state, *t, r.transcript)}
+func newModelCall(s *effects) (*modelCall, error) {
+	r, t := s.rec, &s.intent.think
+	c := &modelCall{rec: r, at: s.intent.at, t: t, model: s.intent.model, endpoint: s.intent.info.Endpoint, request: r.machine.Request(r.state, *t, r.transcript)}
 	c.live.Run, c.live.At, c.live.Time, c.live.Iteration = r.lease.Run, r.state.Seq(), r.state.Time(), t.Iteration
 	c.work, c.what, c.limit, c.grace, c.mercy, c.intent = c, "the model", r.host.opt.Call, time.Second, r.host.opt.Grace, c.live.At
 	if _, whole := c.model.(pawl.ModelFunc); !whole { // a ModelFunc streams nothing
@@ -96,7 +95,7 @@ type modelCall struct {
 	effect
 	rec       *recorder
 	at        uint64
-	t         pawl.Think
+	t         *pawl.Think // of the intent, which stays until the call is recorded
 	model     pawl.Model
 	endpoint  string // of the model; empty: in this process
 	request   pawl.Request
@@ -169,7 +168,7 @@ func (c *modelCall) record(r *recorder, cut error, abandoned bool) {
 	if err == nil {
 		var reply pawl.ModelReplied
 		said := r.clean.reply(*c.reply)
-		if reply, err = r.machine.Replied(r.state, c.t, said); err == nil {
+		if reply, err = r.machine.Replied(r.state, *c.t, said); err == nil {
 			r.append(c.at, reply)
 			noteChanges(r, said.Notes)
 			c.settle(reply.Reply.Usage.Total(), nil)
@@ -183,7 +182,7 @@ func (c *modelCall) record(r *recorder, cut error, abandoned bool) {
 func (c *modelCall) failed(err, cut error) {
 	r := c.rec
 	begun := cut == errQuiet || cut == errTimeout || atomic.LoadUint32(&c.quiet.signs) > 0
-	f := r.machine.Failed(r.state, c.t, err, begun, time.Time{})
+	f := r.machine.Failed(r.state, *c.t, err, begun, time.Time{})
 	f.Message = r.clean.text(f.Message)
 	f.RetryAt = retryAt(r, &f, err)
 	if !f.RetryAt.IsZero() && r.host.opt.Log != nil {

@@ -40,7 +40,7 @@ func (b *budgets) settle(string, int, *pawl.ModelFailed) {}
 // returns how long to wait before the call is decided again; not at all if a budget has
 // refused it, which is in the log then.
 func (b *budgets) admit(c *intent, now time.Time) (wait time.Duration, err error) {
-	r, t := b.rec, c.think
+	r, t := b.rec, &c.think
 	labels, err := r.payer()
 	if err != nil {
 		return 0, err

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -331,7 +330,7 @@ func noteAll(r *recorder, hook string, notes []pawl.Noted) {
 			continue
 		}
 		name := r.clean.text(n.Name)
-		if old, ok := r.state.Note(by, name); ok && bytes.Equal(old, compact(value)) {
+		if old, ok := r.state.Note(by, name); ok && wire.Equal(old, value) {
 			continue // the hook was shown the entry before a crash, too
 		}
 		r.appendNow(pawl.Noted{By: by, Name: name, Value: value})
@@ -359,15 +358,6 @@ func noteChanges(r *recorder, changes []string) {
 		value, _ := json.Marshal(all) // strings always marshal
 		r.appendNow(pawl.Noted{By: by, Name: name, Value: value})
 	}
-}
-
-// compact returns a document as the log has it.
-func compact(raw json.RawMessage) []byte {
-	var b bytes.Buffer
-	if json.Compact(&b, raw) != nil {
-		return raw
-	}
-	return b.Bytes()
 }
 
 // timeLeft is the rest of a run's time limit.

@@ -14,7 +14,8 @@ type feature any
 // An intent is a model call that the machine has decided on and that is not announced yet.
 type intent struct {
 	at     uint64
-	think  *pawl.Think // a gate may lower it
+	think  pawl.Think // a gate may lower it
+	model  pawl.Model
 	info   pawl.ModelInfo
 	called pawl.ModelCalled
 	booked bool            // a gate has appended it, with what it reserves

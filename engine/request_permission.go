@@ -76,6 +76,9 @@ func (q *requests) give(event pawl.Event) {
 // reconsider ends the requests for calls that permissions fit which were just given, so that the
 // machine decides about these calls again.
 func (q *requests) reconsider() {
+	if q.given == nil {
+		return
+	}
 	var fit []string
 	for c := range q.rec.state.Open() {
 		for i := range q.given {
@@ -127,8 +130,7 @@ func (q *requests) cover(calls []pawl.Classified) (covered bool, err error) {
 	}
 	for i := range calls {
 		d := &calls[i]
-		c, _ := q.rec.state.Call(d.Call.ID)
-		if d.Do != pawl.CallAsk || d.Once || c.Changed != nil {
+		if d.Do != pawl.CallAsk || d.Once || q.rec.state.Internals().Peek(d.Call.ID).Changed != nil {
 			continue
 		}
 		p, seen, err := q.use(d)
@@ -139,7 +141,7 @@ func (q *requests) cover(calls []pawl.Classified) (covered bool, err error) {
 			continue
 		}
 		covered = true
-		q.rec.appendNow(pawl.ApprovalDecided{Call: c.ID, Approved: true, By: p.By, Scope: p.Scope, Permission: p.ID, Preconditions: seen,
+		q.rec.appendNow(pawl.ApprovalDecided{Call: d.Call.ID, Approved: true, By: p.By, Scope: p.Scope, Permission: p.ID, Preconditions: seen,
 			Reason: "permission " + p.ID + ": " + q.rec.clean.text(p.String())})
 	}
 	return covered, q.rec.failed

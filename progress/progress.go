@@ -34,6 +34,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/naming"
+	"github.com/pawl-run/pawl/internal/usercode"
 )
 
 // Then is what a policy does with a stuck run.
@@ -74,6 +75,7 @@ const (
 func Patience(window int) int { return Period * (window + 1) }
 
 type noProgress struct {
+	usercode.Reader
 	window int
 	then   Then
 	hint   string

@@ -27,6 +27,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/usercode"
 )
 
 // Options are the settings of [Compact]. The zero value is valid.
@@ -66,6 +67,7 @@ const (
 )
 
 type compaction struct {
+	usercode.Reader
 	Options
 	name string // of the model that writes summaries; empty: the run's
 }

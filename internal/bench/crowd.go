@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/journal/memory"
 )
@@ -71,14 +70,7 @@ func crowded(ctx context.Context, out io.Writer) (bool, error) {
 	model := slow(counting(10))
 	one := b.bare(model)
 	if kind == "pawl" {
-		e, a := engine.New(memory.New(), nil), b.prepare(agent(model, adding{}))
-		one = func() error {
-			h, err := a.Start(ctx, e, "go", nil)
-			if err != nil {
-				return err
-			}
-			return b.wait(h, pawl.StatusSuccess)
-		}
+		one = b.started(engine.New(memory.New(), nil), b.prepare(agent(model, adding{})))
 	}
 	c := b.measure(func() error {
 		var wg sync.WaitGroup

@@ -99,16 +99,7 @@ func start(b *bench) {
 	runs := b.size(1000)
 	const more = 10
 	e := engine.New(memory.New(), nil)
-	of := func(replies int) func() error {
-		p := b.prepare(replying(replies))
-		return times(runs, func() error {
-			h, err := p.Start(b.ctx, e, "go", nil)
-			if err != nil {
-				return err
-			}
-			return b.wait(h, pawl.StatusSuccess)
-		})
-	}
+	of := func(replies int) func() error { return times(runs, b.started(e, b.prepare(replying(replies)))) }
 	c := b.alternate(b.rounds, of(1), of(1+more), times(runs, func() error {
 		result, err := engine.Run(b.ctx, replying(1), "go")
 		return ended(result, pawl.StatusSuccess, err)

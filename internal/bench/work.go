@@ -185,6 +185,17 @@ func (b *bench) run(j pawl.Journal, a pawl.Agent, id string, want pawl.Status) e
 	return b.wait(h, want)
 }
 
+// started is a run of a prepared agent on an engine, to its end.
+func (b *bench) started(e *engine.Engine, p *engine.Prepared) func() error {
+	return func() error {
+		h, err := p.Start(b.ctx, e, "go", nil)
+		if err != nil {
+			return err
+		}
+		return b.wait(h, pawl.StatusSuccess)
+	}
+}
+
 func (b *bench) wait(h *engine.Handle, want pawl.Status) error {
 	result, err := h.Wait(b.ctx)
 	return ended(result, want, err)

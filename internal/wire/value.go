@@ -41,6 +41,14 @@ func Unmarshal(raw []byte, v any) error {
 	return nil
 }
 
+// ReadValid is json.Unmarshal of a document that was checked.
+func ReadValid(doc []byte, v any) error {
+	if own, ok := v.(json.Unmarshaler); ok { // which checks it itself
+		return own.UnmarshalJSON(doc)
+	}
+	return json.Unmarshal(doc, v)
+}
+
 // PlainIntegers writes each integer of a document without point and exponent, as encoding/json wants one: 1.0 as 1
 // and 2e3 as 2000.
 func PlainIntegers(doc []byte) ([]byte, error) {
@@ -128,7 +136,7 @@ func NotNull(raw json.RawMessage) json.RawMessage {
 // interfaces are not looked at. It is much cheaper than to write and read v.
 func Exact(v any, depth int) bool {
 	s := reflect.ValueOf(v)
-	return s.Kind() == reflect.Struct && exact(s, false, depth)
+	return s.Kind() == reflect.Struct && exact(s, &unknown, depth)
 }
 
 var (
@@ -136,8 +144,8 @@ var (
 	rawType  = reflect.TypeFor[json.RawMessage]()
 )
 
-// exact is Exact of a field; omit says that its tag leaves out the zero value.
-func exact(v reflect.Value, omit bool, depth int) bool {
+// exact is Exact of a field, or of another value, of which nothing is known.
+func exact(v reflect.Value, f *field, depth int) bool {
 	switch v.Kind() {
 	case reflect.String:
 		return utf8.ValidString(v.String())
@@ -145,19 +153,29 @@ func exact(v reflect.Value, omit bool, depth int) bool {
 		x := v.Float()
 		return !math.IsNaN(x) && !math.IsInf(x, 0)
 	case reflect.Int:
-		return named(v, omit)
+		most := f.most
+		if most == 0 {
+			most = members(v.Type())
+		}
+		return v.Int() == 0 && f.omit || most == math.MaxInt64 || v.Int() > 0 && v.Int() <= most
 	case reflect.Pointer:
-		return v.IsNil() || exact(v.Elem(), false, depth)
+		return v.IsNil() || exact(v.Elem(), &unknown, depth)
 	case reflect.Struct:
 		if v.Type() == timeType {
 			t, _ := reflect.TypeAssert[time.Time](v)
-			return omit && v.IsZero() || t == t.UTC() && t.Year() >= 0 && t.Year() <= 9999 //nolint:revive,staticcheck // its place counts, and the clock beside it
+			return f.omit && v.IsZero() || t == t.UTC() && t.Year() >= 0 && t.Year() <= 9999 //nolint:revive,staticcheck // its place counts, and the clock beside it
 		}
-		return depth < MaxDepth && exactFields(v, depth+1)
+		fields := shapeOf(v.Type())
+		for i := range fields {
+			if !exact(v.Field(fields[i].index), &fields[i], depth+1) {
+				return false
+			}
+		}
+		return depth < MaxDepth
 	case reflect.Slice:
 		if v.Type() == rawType {
 			if v.IsNil() {
-				return omit
+				return f.omit
 			}
 			raw := v.Bytes()
 			return Check(raw, depth) == nil && !spaced(raw)
@@ -166,7 +184,7 @@ func exact(v reflect.Value, omit bool, depth int) bool {
 			return true
 		}
 		for i := range v.Len() {
-			if !exact(v.Index(i), false, depth+1) {
+			if !exact(v.Index(i), &unknown, depth+1) {
 				return false
 			}
 		}
@@ -201,7 +219,7 @@ func exactMap(m any, depth int) bool {
 		return true
 	case map[string]json.RawMessage:
 		for k, v := range m {
-			if !utf8.ValidString(k) || !exact(reflect.ValueOf(v), false, depth) {
+			if !utf8.ValidString(k) || !exact(reflect.ValueOf(v), &unknown, depth) {
 				return false
 			}
 		}
@@ -210,21 +228,7 @@ func exactMap(m any, depth int) bool {
 	return false
 }
 
-// named reports whether a member of a closed set has a name; another number needs none.
-func named(v reflect.Value, omit bool) bool {
-	if v.Int() == 0 && omit || v.Type().PkgPath() == "" {
-		return true
-	}
-	most, ok := sets.Load(v.Type())
-	if !ok {
-		most, _ = sets.LoadOrStore(v.Type(), members(v.Type()))
-	}
-	return most == int64(math.MaxInt64) || v.Int() > 0 && v.Int() <= most.(int64)
-}
-
-var sets sync.Map // of the reflect.Type of a closed set the number of its last member
-
-// members counts the members of a closed set, which begins at 1.
+// members counts the members of a closed set, which begins at 1; of other numbers there is no end.
 func members(t reflect.Type) int64 {
 	v := reflect.New(t).Elem()
 	for n := int64(0); ; n++ {
@@ -239,43 +243,41 @@ func members(t reflect.Type) int64 {
 	}
 }
 
-// A shape is what [Exact] knows of the fields of a struct type.
-type shape []struct {
+// A field is what [Exact] knows of a field of a struct type.
+type field struct {
 	index int
-	omit  bool
+	omit  bool  // its tag leaves out the zero value
+	most  int64 // members of a closed set; zero: not counted
 }
 
-var shapes sync.Map // of a reflect.Type its shape
+var unknown field
 
-func exactFields(v reflect.Value, depth int) bool {
-	fields, ok := shapes.Load(v.Type())
+var shapes sync.Map // of a reflect.Type its fields
+
+func shapeOf(t reflect.Type) []field {
+	known, ok := shapes.Load(t)
 	if !ok {
-		fields, _ = shapes.LoadOrStore(v.Type(), shapeOf(v.Type()))
+		known, _ = shapes.LoadOrStore(t, newShape(t))
 	}
-	for _, f := range fields.(shape) {
-		if !exact(v.Field(f.index), f.omit, depth) {
-			return false
-		}
-	}
-	return true
+	return known.([]field)
 }
 
-func shapeOf(t reflect.Type) (fields shape) {
-	for f := range t.Fields() {
-		tag := f.Tag.Get("json")
-		switch f.Type.Kind() {
-		case reflect.Bool, reflect.Int64, reflect.Uint64, reflect.Interface: // which say what they are
-			continue
+// newShape returns the fields that do not say what they are already.
+func newShape(t reflect.Type) (fields []field) {
+	for of := range t.Fields() {
+		tag, skip := of.Tag.Get("json"), false
+		f := field{index: of.Index[0], omit: strings.Contains(tag, ",omitzero")}
+		switch of.Type.Kind() {
+		case reflect.Bool, reflect.Int64, reflect.Uint64, reflect.Interface:
+			skip = true
 		case reflect.Int:
-			if f.Type.PkgPath() == "" {
-				continue
-			}
+			f.most = members(of.Type)
+			skip = f.most == math.MaxInt64
+		case reflect.Struct:
+			skip = newShape(of.Type) == nil
 		}
-		if tag != "-" {
-			fields = append(fields, struct {
-				index int
-				omit  bool
-			}{f.Index[0], strings.Contains(tag, ",omitzero")})
+		if tag != "-" && !skip {
+			fields = append(fields, f)
 		}
 	}
 	return fields
