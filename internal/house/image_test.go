@@ -113,7 +113,9 @@ func follow(t *testing.T, all []instruction, repo, root, work, pawl string, run 
 		switch i.Name {
 		case "RUN": // of which, for a release, the directories that it makes count here
 			if work != "" {
-				c := exec.CommandContext(t.Context(), "sh", "-c", strings.ReplaceAll(strings.Join(i.Args, " "), "/image/", work+"/"))
+				// Compiled as the rest was, which may hold paths.
+				here := strings.NewReplacer("/image/", work+"/", " -trimpath ", " ")
+				c := exec.CommandContext(t.Context(), "sh", "-c", here.Replace(strings.Join(i.Args, " ")))
 				c.Dir = repo
 				if out, err := c.CombinedOutput(); err != nil {
 					t.Fatalf("RUN %q: %v\n%s", i.Args, err, out)
