@@ -23,7 +23,7 @@ func program(t *testing.T) string {
 			return
 		}
 		command.path = filepath.Join(dir, "pawl")
-		build := exec.Command("go", "build", "-o", command.path, "./pawl")
+		build := exec.Command("go", "build", "-ldflags=-s -w", "-o", command.path, "./pawl")
 		build.Env = append(os.Environ(), "CGO_ENABLED=0") // the race detector needs cgo, and the command would be compiled once more
 		build.Dir = filepath.Join(here, "..", "..", "cmd")
 		if out, err := build.CombinedOutput(); err != nil {

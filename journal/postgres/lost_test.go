@@ -236,7 +236,7 @@ func digest(data string) string {
 // prepared is a journal with a run of one record and one that is free.
 func prepared(t *testing.T) (j *postgres.Journal, schemaName string) {
 	t.Helper()
-	j = emptied(t, "prepared")
+	j = emptied(t, "prepared", nil)
 	for _, run := range []string{"r", "free"} {
 		_, err := j.Claim(t.Context(), pawl.Claim{Run: run, Owner: "owner", TTL: time.Hour, New: true})
 		must(t, err)

@@ -20,20 +20,11 @@ func TestContractSealed(t *testing.T) {
 }
 
 func contract(t *testing.T, codec seal.Codec) {
-	url, schema := started(t).url(), schema()
-	open := func(t *testing.T) pawl.Journal {
-		j, err := postgres.Open(t.Context(), url, &postgres.Options{Schema: schema, Codec: codec})
-		must(t, err)
-		t.Cleanup(func() { must(t, j.Close()) })
-		return j
-	}
+	schema := schema()
 	journaltest.Run(t,
-		func(t *testing.T) pawl.Journal {
-			emptied(t, schema)
-			return open(t)
-		},
+		func(t *testing.T) pawl.Journal { return emptied(t, schema, codec) },
 		&journaltest.Options{Sealed: codec != nil, Reopen: func(t *testing.T, j pawl.Journal) pawl.Journal {
 			must(t, j.(*postgres.Journal).Close())
-			return open(t)
+			return openSealed(t, started(t).url(), schema, codec)
 		}})
 }

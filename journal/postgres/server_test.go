@@ -27,6 +27,7 @@ import (
 
 	"github.com/pawl-run/pawl/internal/testkit/check"
 	"github.com/pawl-run/pawl/journal/postgres"
+	"github.com/pawl-run/pawl/journal/seal"
 )
 
 // TestMain lets this binary keep a server.
@@ -168,7 +169,7 @@ func (s *server) start() error {
 	args := []string{
 		s.dir, filepath.Join(s.bin, "postgres"), "-D", s.dir, "-p", strconv.Itoa(s.port),
 		"-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=", "-c", "shared_buffers=32MB",
-		"-c", "fsync=on", "-c", "synchronous_commit=off", "-c", "wal_writer_delay=2s",
+		"-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "wal_writer_delay=2s",
 		"-c", "default_transaction_isolation=serializable", "-c", "log_min_messages=log",
 	}
 	s.keeper = exec.Command(self, args...)
@@ -312,7 +313,12 @@ func schema() string { return fmt.Sprint("t", schemas.Add(1)) }
 // openAt opens a journal that is closed when the test ends.
 func openAt(tb testing.TB, url, schema string) *postgres.Journal {
 	tb.Helper()
-	j, err := postgres.Open(context.Background(), url, &postgres.Options{Schema: schema})
+	return openSealed(tb, url, schema, nil)
+}
+
+func openSealed(tb testing.TB, url, schema string, codec seal.Codec) *postgres.Journal {
+	tb.Helper()
+	j, err := postgres.Open(context.Background(), url, &postgres.Options{Schema: schema, Codec: codec})
 	must(tb, err)
 	tb.Cleanup(func() { must(tb, j.Close()) })
 	return j
@@ -325,10 +331,14 @@ func fresh(tb testing.TB) *postgres.Journal {
 }
 
 // emptied is a journal whose tables may have been used before: that is quicker than to make new ones.
-func emptied(tb testing.TB, schema string) *postgres.Journal {
+func emptied(tb testing.TB, schema string, codec seal.Codec) *postgres.Journal {
 	tb.Helper()
-	j := openAt(tb, started(tb).url(), schema)
-	raw(tb, `DELETE FROM `+schema+`.runs; DELETE FROM `+schema+`.batches; DELETE FROM `+schema+`.signals; DELETE FROM `+schema+`.blobs; DELETE FROM `+schema+`.turns; DELETE FROM `+schema+`.rates; DELETE FROM `+schema+`.budgets; DELETE FROM `+schema+`.reservations; DELETE FROM `+schema+`.kept`)
+	j := openSealed(tb, started(tb).url(), schema, codec)
+	c, err := j.Conn(context.Background()) // which the test uses next: each has to be made, and learns the tables
+	must(tb, err)
+	defer c.Release()
+	_, err = c.Exec(context.Background(), `DELETE FROM runs; DELETE FROM batches; DELETE FROM signals; DELETE FROM blobs; DELETE FROM turns; DELETE FROM rates; DELETE FROM budgets; DELETE FROM reservations; DELETE FROM kept`)
+	must(tb, err)
 	return j
 }
 
