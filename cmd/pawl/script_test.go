@@ -28,7 +28,7 @@ func TestProjects(t *testing.T) {
 			prices, err2 := filepath.Abs("../../fix/refactor/testdata/prices")
 			cache, err3 := exec.Command("go", "env", "GOCACHE").Output()
 			e.Vars = append(e.Vars, "PAGES="+pages, "PRICES="+prices, "GOCACHE="+strings.TrimSpace(string(cache)),
-				"GOFLAGS=-vet=off -trimpath", // copies share what is built, and what vet says is no part of most
+				"GOGC=800", "GOFLAGS=-vet=off -trimpath", // copies share what is built, and what vet says is no part of most
 				"XDG_STATE_HOME="+filepath.Join(e.WorkDir, "state"), "HOME="+filepath.Join(e.WorkDir, "home"))
 			return errors.Join(err, err2, err3)
 		},

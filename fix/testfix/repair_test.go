@@ -21,7 +21,7 @@ import (
 
 // TestMain has copies share what is compiled. What vet says is no part of these tests; the script fix.txtar runs it.
 func TestMain(m *testing.M) {
-	for name, value := range map[string]string{"GOFLAGS": "-vet=off -trimpath", "GOGC": "400"} {
+	for name, value := range map[string]string{"GOFLAGS": "-vet=off -trimpath", "GOGC": "800"} {
 		if err := os.Setenv(name, value); err != nil {
 			panic(err)
 		}

@@ -50,7 +50,7 @@ func spawn(dir, part, stop string, env ...string) (*worker, error) {
 	}
 	w := &worker{cmd: exec.Command(exe), at: make(chan string, 1), ready: make(chan struct{}), silent: make(chan struct{})}
 	w.cmd.Env = append(os.Environ(), append([]string{envPart + "=" + part, envDir + "=" + dir, envStop + "=" + stop,
-		"GOTRACEBACK=all", "GORACE=atexit_sleep_ms=0"}, env...)...) // a second at every end, under the race detector
+		"GOTRACEBACK=all", "GOGC=800", "GORACE=atexit_sleep_ms=0"}, env...)...) // a short life; a second at every end, raced
 	w.cmd.Stdout, w.cmd.Stderr = &w.out, &w.err
 	w.cmd.ExtraFiles = []*os.File{pipe}
 	if w.stdin, err = w.cmd.StdinPipe(); err != nil {

@@ -23,37 +23,29 @@ import (
 // hold.
 func TestExamples(t *testing.T) {
 	check.SkipShort(t, "each is one process after another, in which the race detector sees what it sees in TestScripts")
-	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/examples",
-		RequireExplicitExec: true,
-		RequireUniqueNames:  true,
-		Setup: func(e *testscript.Env) error {
-			e.Setenv("XDG_STATE_HOME", filepath.Join(e.WorkDir, "state"))
-			e.Setenv("HOME", filepath.Join(e.WorkDir, "home"))
-			e.Setenv("AS_MAIN", "yes")
-			e.Setenv("GOGC", os.Getenv("GOGC"))
-			for _, name := range []string{"PAWL_MODEL", "PAWL_DATABASE"} {
-				e.Setenv(name, "")
+	p := scripts("testdata/examples")
+	setup := p.Setup
+	p.Setup = func(e *testscript.Env) error {
+		e.Setenv("AS_MAIN", "yes")
+		for to, dir := range map[string]string{"specs": "specs", "hyphen": "hyphen", "examples/refunds": "refunds"} {
+			if err := copyBeside(filepath.Join(e.WorkDir, to), filepath.Join("../../../examples", dir)); err != nil {
+				return err
 			}
-			for to, dir := range map[string]string{"specs": "specs", "hyphen": "hyphen", "examples/refunds": "refunds"} {
-				if err := copyBeside(filepath.Join(e.WorkDir, to), filepath.Join("../../../examples", dir)); err != nil {
-					return err
-				}
-			}
-			return nil
-		},
-		Condition: func(name string) (bool, error) {
-			switch name {
-			case "cage":
-				whole := tool.Cage{Files: &tool.CageFiles{}, NoNetwork: true, Memory: 256 << 20, Processes: 32}
-				return whole.Missing() == nil, nil
-			case "race":
-				return raced(), nil
-			}
-			return false, os.ErrInvalid
-		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": code, "serve": serveBeside, "receive": receive, "guarded": guarded, "login": login, "nowhere": nowhere},
-	})
+		}
+		return setup(e)
+	}
+	p.Condition = func(name string) (bool, error) {
+		switch name {
+		case "cage":
+			whole := tool.Cage{Files: &tool.CageFiles{}, NoNetwork: true, Memory: 256 << 20, Processes: 32}
+			return whole.Missing() == nil, nil
+		case "race":
+			return raced(), nil
+		}
+		return false, os.ErrInvalid
+	}
+	p.Cmds["serve"], p.Cmds["guarded"], p.Cmds["login"] = serveBeside, guarded, login
+	testscript.Run(t, p)
 }
 
 // TestExampleEval: the evaluations among the examples hold, without a key.

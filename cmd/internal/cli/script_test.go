@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"syscall"
@@ -28,6 +29,7 @@ func TestMain(m *testing.M) {
 	if err := os.Setenv("GOGC", "400"); err != nil {
 		panic(err)
 	}
+	debug.SetGCPercent(400)
 	// The programs of tools. Of the processes that this program is, only the test begins beside them.
 	if bin, err := filepath.Abs("testdata/bin"); err == nil {
 		if _, err := os.Stat(bin); err == nil {
