@@ -81,8 +81,9 @@ type server struct {
 
 // session is a thread of an editor.
 type session struct {
-	id  protocol.SessionId
-	run string // the run of the prompt in progress; empty: none
+	id     protocol.SessionId
+	prompt sync.Mutex // held by the prompt in progress
+	run    string     // the run of that prompt; empty: none
 	// shown are the calls that the editor has seen; true: with the change of a file.
 	shown map[protocol.ToolCallId]bool
 	open  map[protocol.ToolCallId]bool // those of them that are not over

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -23,9 +24,16 @@ func (s *server) Prompt(_ context.Context, r protocol.PromptRequest) (protocol.P
 		return protocol.PromptResponse{}, err
 	}
 	text, files, err := contentOf(r.Prompt)
+	if err == nil && text == "" && len(files) == 0 {
+		err = errors.New("the prompt is empty")
+	}
 	if err != nil {
 		return protocol.PromptResponse{}, protocol.NewInvalidParams(err.Error())
 	}
+	if !at.prompt.TryLock() {
+		return protocol.PromptResponse{}, protocol.NewInvalidRequest("a prompt of this session is in progress: wait for its end, or cancel it")
+	}
+	defer at.prompt.Unlock()
 	s.prompts.Add(1)
 	defer s.prompts.Done()
 	ctx := s.life // the run belongs to the connection: Cancel ends it, not the request

@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"path/filepath"
@@ -160,12 +161,7 @@ func callID(run, call string) protocol.ToolCallId { return protocol.ToolCallId(r
 func title(tool string, args json.RawMessage) string {
 	var named struct{ Path, Command, URL, Query, Pattern string }
 	_ = json.Unmarshal(args, &named) // others have no such argument
-	for _, text := range []string{named.Path, named.Command, named.URL, named.Query, named.Pattern} {
-		if text != "" {
-			return tool + " " + text
-		}
-	}
-	return tool
+	return strings.TrimSpace(tool + " " + cmp.Or(named.Path, named.Command, named.URL, named.Query, named.Pattern))
 }
 
 // kind is what a tool does, as far as its name and effect say.

@@ -123,9 +123,12 @@ tools: [{builtin: [write_file]}]
 	c := e.connect(t, spec, database)
 	session, err := c.NewSession(t.Context(), protocol.NewSessionRequest{Cwd: dir, McpServers: []protocol.McpServer{}})
 	must(t, err)
+	send := func(text string) (protocol.PromptResponse, error) {
+		return c.Prompt(t.Context(), protocol.PromptRequest{SessionId: session.SessionId, Prompt: []protocol.ContentBlock{protocol.TextBlock(text)}})
+	}
 	prompt := func(text string) protocol.StopReason {
 		t.Helper()
-		r, err := c.Prompt(t.Context(), protocol.PromptRequest{SessionId: session.SessionId, Prompt: []protocol.ContentBlock{protocol.TextBlock(text)}})
+		r, err := send(text)
 		must(t, err)
 		return r.StopReason
 	}
@@ -154,6 +157,11 @@ tools: [{builtin: [write_file]}]
 	e.asked = make(chan struct{})
 	go func() {
 		<-e.asked
+		for text, want := range map[string]string{"": "the prompt is empty", "And?": "a prompt of this session is in progress"} {
+			if _, err := send(text); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%q: %v", text, err)
+			}
+		}
 		if err := c.Cancel(t.Context(), protocol.CancelNotification{SessionId: session.SessionId}); err != nil {
 			t.Error(err)
 		}

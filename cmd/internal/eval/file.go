@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -126,6 +127,12 @@ func (r *reader) bad(path string, line int, err error) {
 		p.Message, p.Column = at.GetMessage(), at.GetToken().Position.Column
 		if line == 0 {
 			p.Line = at.GetToken().Position.Line
+		}
+	}
+	if wrong, ok := errors.AsType[*yaml.TypeError](err); ok {
+		p.Message = "this is not a number"
+		if wrong.DstType.Kind() == reflect.String {
+			p.Message = "this is not a text (put it in quotes)"
 		}
 	}
 	r.problems = append(r.problems, p)
