@@ -269,7 +269,7 @@ func (m *Machine) finish(s *State, v Verdict) Step {
 		return Record{[]Event{InputGiven{Text: s.followUps[0].Text, By: s.followUps[0].By}}}
 	case m.agent.Goal == nil || v.Status != StatusSuccess && v.Status != StatusExhausted:
 		return Finish{Verdict: v}
-	case !s.HasOpen() && (s.seen().seq <= s.acted || v.Status == StatusSuccess && s.seen().seq < s.repliedAt):
+	case !s.HasOpen() && (s.seen().seq <= s.acted || v.Status == StatusSuccess && s.seen().seq < s.replied.seq):
 		return Observe{}
 	case v.Status != StatusSuccess || m.met(s):
 		return Finish{Verdict: v}

@@ -19,7 +19,7 @@ import (
 // against the output schema. No step: the reply stands. valid is a call that was
 // found to be valid, if there is one.
 func (m *Machine) judgeReply(s *State) (step Step, valid *call) {
-	if s.repliedAt == 0 || s.awaitsReply() || s.looped() {
+	if s.replied.seq == 0 || s.awaitsReply() || s.looped() {
 		return nil, nil
 	}
 	if s.refusing() {
@@ -34,7 +34,7 @@ func (m *Machine) judgeReply(s *State) (step Step, valid *call) {
 		return failed("refused", s.replied.Reply.refusal()), nil
 	case s.HasOpen() && s.begun():
 		return nil, nil // judged before
-	case !s.HasOpen() && (hasCalls(s.replied.Reply) || !s.settled && s.replied.Malformed == ""):
+	case !s.HasOpen() && (hasCalls(s.replied.Reply) || !s.settled && s.replied.malformed == ""):
 		return nil, nil
 	}
 	reasons, whys, valid := m.flaws(s)
@@ -69,7 +69,7 @@ func (s *State) reject(reasons, whys []string) Record {
 // plan_failed. False: it is too late, since calls of the reply were acted on, or
 // the model is asked again as it is.
 func (s *State) Reject(reasons []string) (Record, bool) {
-	if s.keepsReply(s.repliedAt) != "" || len(reasons) == 0 {
+	if s.keepsReply(s.replied.seq) != "" || len(reasons) == 0 {
 		return Record{}, false
 	}
 	return s.reject(reasons, nil), true
@@ -115,8 +115,8 @@ func (m *Machine) flaws(s *State) (reasons, whys []string, valid *call) {
 		return []string{why}, whys, nil
 	}
 	switch {
-	case s.replied.Malformed != "":
-		return all(s.replied.Malformed)
+	case s.replied.malformed != "":
+		return all(s.replied.malformed)
 	case reply.Stop == StopLength && len(s.open) > 0:
 		return all("the reply was cut off at its token limit, so none of its calls was run; be shorter")
 	case reply.Stop == StopLength:

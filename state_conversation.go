@@ -44,7 +44,7 @@ func (s *State) foldConversation(event Event) {
 func (s *State) addInput(text string) {
 	s.inputs = append(s.inputs, text)
 	s.talk.Bytes += s.size(text) + s.around()
-	if s.repliedAt != 0 && s.settled && s.start != nil {
+	if s.replied.seq != 0 && s.settled && s.start != nil {
 		s.refute()
 	}
 	s.complete = nil
@@ -121,10 +121,11 @@ func (d *Declaration) foreign() bool {
 // and whether it asks anything.
 func (s *State) Question() (InputRequested, bool) { return value(s.question) }
 
-// purposeReply is a reply and the seq of its entry.
+// purposeReply is a reply, with the seq of its entry; zero: there is none.
 type purposeReply struct {
 	Reply
-	seq uint64
+	seq       uint64
+	malformed string // why its calls cannot be read
 }
 
 // Replied returns the latest reply made for a purpose. It is how a loop reads
@@ -136,7 +137,7 @@ func (s *State) Replied(p Purpose) (Reply, bool) {
 
 func (s *State) repliedFor(p Purpose) purposeReply {
 	if p == PurposeTurn {
-		return purposeReply{s.replied.Reply, s.repliedAt}
+		return s.replied
 	}
 	r, _ := value(s.replies[string(p)])
 	return r

@@ -151,7 +151,7 @@ func randomEntry(r *rand.Rand, s *State) Entry {
 
 // randomRetry directs that the latest reply, or a call of the latest turn, be made again.
 func randomRetry(r *rand.Rand, s *State, d HookDirected) HookDirected {
-	d.Direction, d.Entry, d.Call = "retry", s.repliedAt, ""
+	d.Direction, d.Entry, d.Call = "retry", s.replied.seq, ""
 	if calls := append(s.unsentCalls(), s.open...); len(calls) > 0 && r.IntN(3) > 0 {
 		c := calls[r.IntN(len(calls))]
 		d.Entry, d.Call = c.finished, c.ID

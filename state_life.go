@@ -167,7 +167,7 @@ func (s *State) reset() {
 	for _, c := range s.open {
 		c.denial = nil
 	}
-	if s.repliedAt != 0 && s.replied.Reply.Stop == StopRefusal {
+	if s.replied.seq != 0 && s.replied.Reply.Stop == StopRefusal {
 		s.refute() // the turn is made again
 	}
 	if s.seen().blind > 0 { // it observes again before anything else

@@ -20,11 +20,10 @@ type turn struct {
 	asked     ModelCalled // the latest request of a turn; before the first, with the system prompt of the run before
 	thinking  ModelCalled // the model call in flight; zero: none is
 
-	replied   ModelReplied // the latest reply to a turn
-	repliedAt uint64       // its seq; zero: there is none
-	standing  standing     // of that reply
-	settled   bool         // nothing of the turn is left to do: no call is open, no reply is awaited
-	complete  *wire.Completion
+	replied  purposeReply // the latest reply to a turn
+	standing standing     // of that reply
+	settled  bool         // nothing of the turn is left to do: no call is open, no reply is awaited
+	complete *wire.Completion
 
 	failures  map[string]*miss // of model calls that have not succeeded since, by judge's purpose or ownCalls
 	fallback  int              // which model was asked last: zero the agent's own, or one of its fallbacks
@@ -176,7 +175,7 @@ func (s *State) modelReplied(e *ModelReplied, iteration int) {
 	if e.Purpose.own() {
 		s.asides++
 	}
-	put(&s.replies, string(e.Purpose), &purposeReply{e.Reply, s.seq})
+	put(&s.replies, string(e.Purpose), &purposeReply{e.Reply, s.seq, e.Malformed})
 	if e.Purpose == PurposeFinal {
 		s.land(e.Reply)
 	}
@@ -229,7 +228,7 @@ func (s *State) land(r Reply) {
 
 func (s *State) replyTurn(e *ModelReplied, iteration int) {
 	reply := &e.Reply
-	s.replied, s.repliedAt, s.standing, s.unsent = *e, s.seq, stands, false
+	s.replied, s.standing, s.unsent = purposeReply{e.Reply, s.seq, e.Malformed}, stands, false
 	if !e.Estimated && reply.Hosted == nil {
 		s.counted = meter.Count{Input: max(0, reply.Usage.Input), Bytes: s.talk.Bytes}
 	}
@@ -347,7 +346,7 @@ func (s *State) keeps(d *HookDirected) string {
 // keepsReply is keeps for a reply.
 func (s *State) keepsReply(seq uint64) string {
 	switch {
-	case s.repliedAt == 0 || seq != s.repliedAt:
+	case s.replied.seq == 0 || seq != s.replied.seq:
 		return "only the latest reply to a turn, or the result of a call, is made again"
 	case s.standing != stands || s.awaitsReply():
 		return "the model is asked again as it is"
@@ -367,10 +366,10 @@ func (s *State) direct(d *HookDirected) {
 		if why == "" {
 			why = "the hook " + d.Hook + " turned it down"
 		}
-		if was := s.replied.Malformed; was != "" {
+		if was := s.replied.malformed; was != "" {
 			why = was + "; " + why
 		}
-		s.replied.Malformed, s.standing, s.settled = why, withdrawn, false
+		s.replied.malformed, s.standing, s.settled = why, withdrawn, false
 		return
 	}
 	if s.opened(d.Call) == nil {
@@ -402,7 +401,7 @@ func (s *State) iterations() int { return s.iteration + s.asides }
 // hands in its answer with __complete__, was not rejected, and was not refuted by the goal.
 // [State.Answer] is that answer. A loop of several steps may take it as the end of a step.
 func (s *State) Done() bool {
-	if s.repliedAt == 0 || !s.settled || s.standing != stands || s.awaitsReply() {
+	if s.replied.seq == 0 || !s.settled || s.standing != stands || s.awaitsReply() {
 		return false
 	}
 	return s.complete != nil || s.asked.View.Step == "" && s.replied.Reply.answers()

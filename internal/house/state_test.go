@@ -8,7 +8,7 @@ import (
 
 // State is few small parts, and no function of the machine is a web. The numbers only go down.
 const (
-	mostFields   = 71 // noCopy among them
+	mostFields   = 70 // noCopy among them
 	mostBranches = 15 // of a function: one, and one for each if, for, case, && and ||
 )
 
