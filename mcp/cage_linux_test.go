@@ -15,6 +15,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/process"
+	"github.com/pawl-run/pawl/internal/testkit/check"
 	"github.com/pawl-run/pawl/mcp"
 )
 
@@ -84,10 +85,7 @@ func attempt(t *testing.T, s *mcp.Server, do, with string) string {
 func TestCageFilesAndNetwork(t *testing.T) {
 	t.Setenv("PAWL_CANARY", "canary")
 	dir := t.TempDir()
-	for name, text := range map[string]string{"in/a.txt": "inside", "out/b.txt": "", "secret": "the secret"} {
-		_ = os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755)
-		must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
-	}
+	check.Write(t, dir, map[string]string{"in/a.txt": "inside", "out/b.txt": "", "secret": "the secret"})
 	must(t, os.Symlink("../secret", filepath.Join(dir, "in/link")))
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)

@@ -47,11 +47,7 @@ type pit struct {
 func newPit(t *testing.T) *pit {
 	t.Helper()
 	p := &pit{dir: t.TempDir()}
-	for name, text := range map[string]string{"in/a.txt": "inside", "out/b.txt": "", "secret": "the secret", "outside/x": "the secret"} {
-		path := filepath.Join(p.dir, name)
-		must(t, os.MkdirAll(filepath.Dir(path), 0o755))
-		write(t, path, text, 0o644)
-	}
+	check.Write(t, p.dir, map[string]string{"in/a.txt": "inside", "out/b.txt": "", "secret": "the secret", "outside/x": "the secret"})
 	for name, to := range map[string]string{"in/up": "..", "in/link": "../secret", "out/abs": filepath.Join(p.dir, "secret"), "in/root": "/"} {
 		must(t, os.Symlink(to, filepath.Join(p.dir, name)))
 	}

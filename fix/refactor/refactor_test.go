@@ -52,15 +52,6 @@ func scripted(last *pawl.Request, turns ...[]pawl.Call) pawl.Model {
 	})
 }
 
-func write(t *testing.T, dir string, files map[string]string) {
-	t.Helper()
-	for name, text := range files {
-		path := filepath.Join(dir, filepath.FromSlash(name))
-		must(t, os.MkdirAll(filepath.Dir(path), 0o755))
-		must(t, os.WriteFile(path, []byte(text), 0o755))
-	}
-}
-
 const (
 	code = "package most\n\nimport \"errors\"\n\n// Of returns the largest.\nfunc Of(list []int) (int, error) {\n\tif len(list) == 0 {\n\t\treturn 0, errors.New(\"none\")\n\t} else {\n\t\tm := list[0]\n\t\tfor _, n := range list {\n\t\t\tm = max(m, n)\n\t\t}\n\t\treturn m, nil\n\t}\n}\n\n" +
 		"// Least returns the smallest.\nfunc Least(list []int) int {\n\tif len(list) == 0 {\n\t\treturn 0\n\t} else {\n\t\tm := list[0]\n\t\tfor _, n := range list {\n\t\t\tm = min(m, n)\n\t\t}\n\t\treturn m\n\t}\n}\n\nfunc dead() int { return 3 }\n"
@@ -174,4 +165,4 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-var must = check.Must
+var must, write = check.Must, check.Write

@@ -49,15 +49,6 @@ func scripted(last *pawl.Request, turns ...[]pawl.Call) pawl.Model {
 	})
 }
 
-func write(t *testing.T, dir string, files map[string]string) {
-	t.Helper()
-	for name, text := range files {
-		path := filepath.Join(dir, filepath.FromSlash(name))
-		must(t, os.MkdirAll(filepath.Dir(path), 0o755))
-		must(t, os.WriteFile(path, []byte(text), 0o755))
-	}
-}
-
 const (
 	right = "package most\n\n// Of returns the largest.\nfunc Of(list []int) int {\n\tm := list[0]\n\tfor _, n := range list {\n\t\tm = max(m, n)\n\t}\n\treturn m\n}\n"
 	kept  = "package most\n\nimport \"testing\"\n\nfunc TestOf(t *testing.T) {\n\tif got := Of([]int{1, 3, 2}); got != 3 {\n\t\tt.Errorf(\"got %d, want 3\", got)\n\t}\n}\n"
@@ -153,4 +144,4 @@ func TestRepro(t *testing.T) { // Promises: T18.
 	}
 }
 
-var must = check.Must
+var must, write = check.Must, check.Write

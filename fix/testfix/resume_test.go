@@ -152,4 +152,4 @@ func TestGivesUpAgain(t *testing.T) {
 	}
 }
 
-var must = check.Must
+var must, write = check.Must, check.Write

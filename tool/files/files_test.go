@@ -58,16 +58,6 @@ var made struct {
 	tools []pawl.Tool
 }
 
-// write makes files, with the directories on the way.
-func write(t testing.TB, dir string, texts map[string]string) {
-	t.Helper()
-	for name, text := range texts {
-		path := filepath.Join(dir, name)
-		must(t, os.MkdirAll(filepath.Dir(path), 0o755))
-		must(t, os.WriteFile(path, []byte(text), 0o644))
-	}
-}
-
 func read(t testing.TB, path string) string {
 	t.Helper()
 	data, err := os.ReadFile(path)
@@ -418,4 +408,4 @@ func TestSearchBeyond(t *testing.T) {
 	}
 }
 
-var must = check.Must
+var must, write = check.Must, check.Write

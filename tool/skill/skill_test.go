@@ -3,13 +3,13 @@ package skill_test
 import (
 	"context"
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/internal/testkit/check"
 	"github.com/pawl-run/pawl/model/script"
 	"github.com/pawl-run/pawl/tool"
 	"github.com/pawl-run/pawl/tool/skill"
@@ -21,12 +21,7 @@ func folder(t *testing.T) (dir, outside string) {
 	t.Helper()
 	top := t.TempDir()
 	dir, outside = filepath.Join(top, "pdf"), filepath.Join(top, "secret.txt")
-	for name, content := range map[string]string{
-		outside: "outside", filepath.Join(dir, "SKILL.md"): text, filepath.Join(dir, "FORMS.md"): "the forms", filepath.Join(dir, "scripts", "fill.py"): "print()",
-	} {
-		must(t, os.MkdirAll(filepath.Dir(name), 0o700))
-		must(t, os.WriteFile(name, []byte(content), 0o600))
-	}
+	check.Write(t, top, map[string]string{"secret.txt": "outside", "pdf/SKILL.md": text, "pdf/FORMS.md": "the forms", "pdf/scripts/fill.py": "print()"})
 	return dir, outside
 }
 
