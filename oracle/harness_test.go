@@ -95,20 +95,6 @@ func (p *provider) google(t *testing.T) *genai.Client {
 	return c
 }
 
-// send passes a request to our adapter and returns its reply.
-func send(t *testing.T, m pawl.Model, r pawl.Request) (*pawl.Reply, error) {
-	t.Helper()
-	for c, err := range m.Stream(t.Context(), r) {
-		if err != nil {
-			return nil, err
-		}
-		if c.Reply != nil {
-			return c.Reply, nil
-		}
-	}
-	return nil, io.ErrUnexpectedEOF
-}
-
 // decode reads JSON with its numbers as they are written.
 func decode(t *testing.T, data []byte) any {
 	t.Helper()

@@ -14,6 +14,7 @@ import (
 	"google.golang.org/genai"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/testkit/modeltest"
 )
 
 // An answer is what a reply says, as an SDK or our adapter reads it.
@@ -47,7 +48,7 @@ func call(id, name, args string) string {
 func readOurs(t *testing.T, wire, model string, streams []string) (answer, [][]byte) {
 	t.Helper()
 	p := &provider{streams: streams}
-	reply, err := send(t, p.adapter(wire, model), pawl.Request{Messages: []pawl.Message{{Role: pawl.RoleUser, Parts: []pawl.Part{pawl.Text{Text: "Hello"}}}}, MaxTokens: 20000})
+	reply, err := modeltest.Ask(t, p.adapter(wire, model), pawl.Request{Messages: []pawl.Message{{Role: pawl.RoleUser, Parts: []pawl.Part{pawl.Text{Text: "Hello"}}}}, MaxTokens: 20000})
 	if err != nil {
 		t.Logf("our adapter: %v", err)
 		return answer{}, p.bodies

@@ -17,6 +17,7 @@ import (
 	"google.golang.org/genai"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/testkit/modeltest"
 )
 
 // The models and the limit of a conversation that names no others: the defaults of the model sheet.
@@ -175,7 +176,7 @@ func TestRequests(t *testing.T) { // Promises: N9.
 				if r.MaxTokens == 0 {
 					r.MaxTokens = limit
 				}
-				_, err := send(t, p.adapter(w.wire, model), r)
+				_, err := modeltest.Ask(t, p.adapter(w.wire, model), r)
 				if len(p.bodies) == 0 {
 					t.Fatalf("our adapter sends nothing: %v", err)
 				}

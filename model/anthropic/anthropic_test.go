@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/testkit/modeltest"
 	"github.com/pawl-run/pawl/internal/testkit/wiretest"
 	"github.com/pawl-run/pawl/model/anthropic"
 )
@@ -80,13 +81,7 @@ func serve(t *testing.T, refusals ...string) *server {
 // ask sends a request to a model and returns the reply and the error.
 func (s *server) ask(t *testing.T, model string, r pawl.Request) (reply *pawl.Reply, err error) {
 	t.Helper()
-	m := anthropic.New(model, &anthropic.Options{APIKey: "key", BaseURL: s.URL})
-	for c, e := range m.Stream(t.Context(), r) {
-		if err = e; c.Reply != nil {
-			reply = c.Reply
-		}
-	}
-	return reply, err
+	return modeltest.Ask(t, anthropic.New(model, &anthropic.Options{APIKey: "key", BaseURL: s.URL}), r)
 }
 
 // A request that is refused for its thinking goes once more without. A model that cannot stop
@@ -225,13 +220,9 @@ data: {"type":"message_stop"}
 	defer srv.Close()
 	var accounts []string
 	for _, key := range []string{"one", "two", "one"} {
-		m := anthropic.New("claude-sonnet-5-5", &anthropic.Options{APIKey: key, BaseURL: srv.URL})
-		for c, err := range m.Stream(t.Context(), pawl.Request{}) {
-			must(t, err)
-			if c.Reply != nil {
-				accounts = append(accounts, c.Reply.Parts[0].(pawl.Thinking).Account)
-			}
-		}
+		r, err := modeltest.Ask(t, anthropic.New("claude-sonnet-5-5", &anthropic.Options{APIKey: key, BaseURL: srv.URL}), pawl.Request{})
+		must(t, err)
+		accounts = append(accounts, r.Parts[0].(pawl.Thinking).Account)
 	}
 	if len(accounts) != 3 || accounts[0] == "" || accounts[0] == accounts[1] || accounts[0] != accounts[2] {
 		t.Errorf("accounts %q", accounts)

@@ -87,18 +87,9 @@ func (c *tokens) GetToken(_ context.Context, o policy.TokenRequestOptions) (azco
 
 var brain = pawl.ModelFunc(func(context.Context, pawl.Request) (pawl.Reply, error) { return pawl.Say("four"), nil })
 
-func ask(t testing.TB, m pawl.Model) (string, error) {
+func ask(t testing.TB, m pawl.Model) (*pawl.Reply, error) {
 	t.Helper()
-	r := pawl.Request{Messages: []pawl.Message{{Role: pawl.RoleUser, Parts: []pawl.Part{pawl.Text{Text: "2+2?"}}}}}
-	for c, err := range m.Stream(t.Context(), r) {
-		if err != nil {
-			return "", err
-		}
-		if c.Reply != nil {
-			return c.Reply.Text(), nil
-		}
-	}
-	return "", errors.New("no reply")
+	return modeltest.Ask(t, m, pawl.Request{Messages: []pawl.Message{{Role: pawl.RoleUser, Parts: []pawl.Part{pawl.Text{Text: "2+2?"}}}}})
 }
 
 func TestConformance(t *testing.T) {
@@ -142,8 +133,8 @@ func TestTokens(t *testing.T) {
 	m := azure.New(r.URL, "gpt-6.2-sol", &azure.Options{Credential: c})
 	for i, valid := range []string{"t1", "t1", "t2", "t2"} { // t1 is revoked
 		r.token.Store(valid)
-		if said, err := ask(t, m); said != "four" || err != nil {
-			t.Fatalf("call %d: %q, %v", i, said, err)
+		if r, err := ask(t, m); err != nil || r.Text() != "four" {
+			t.Fatalf("call %d: %+v, %v", i, r, err)
 		}
 	}
 	if n := c.n.Load(); n != 2 {
@@ -231,8 +222,8 @@ func TestEntra(t *testing.T) {
 	r.token.Store("granted")
 	m := azure.New(r.URL, "gpt-6.2-sol", &azure.Options{Credential: credential("s3cret")})
 	for range 2 {
-		if said, err := ask(t, m); said != "four" || err != nil {
-			t.Fatalf("it says %q, %v", said, err)
+		if r, err := ask(t, m); err != nil || r.Text() != "four" {
+			t.Fatalf("it says %+v, %v", r, err)
 		}
 	}
 	if n := grants.Load(); n != 1 {

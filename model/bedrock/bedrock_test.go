@@ -53,13 +53,7 @@ var brain = pawl.ModelFunc(func(context.Context, pawl.Request) (pawl.Reply, erro
 
 func ask(t testing.TB, m pawl.Model) (*pawl.Reply, error) {
 	t.Helper()
-	r := pawl.Request{Messages: []pawl.Message{{Role: pawl.RoleUser, Parts: []pawl.Part{pawl.Text{Text: "2+2?"}}}}}
-	for c, err := range m.Stream(t.Context(), r) {
-		if err != nil || c.Reply != nil {
-			return c.Reply, err
-		}
-	}
-	return nil, errors.New("no reply")
+	return modeltest.Ask(t, m, pawl.Request{Messages: []pawl.Message{{Role: pawl.RoleUser, Parts: []pawl.Part{pawl.Text{Text: "2+2?"}}}}})
 }
 
 func TestConformance(t *testing.T) {

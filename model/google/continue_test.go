@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/testkit/modeltest"
 	"github.com/pawl-run/pawl/internal/testkit/wiretest"
 	"github.com/pawl-run/pawl/model/google"
 )
@@ -56,20 +57,14 @@ func TestWhatAServerDoesNotKnow(t *testing.T) {
 				r.Sampling = pawl.Sampling{Options: map[string]json.RawMessage{"thinkingConfig": json.RawMessage(`{"thinkingBudget":600}`)}}
 			}
 			for call, want := range []int{2, 3} {
-				var notes []string
-				var failed error
-				for chunk, err := range m.Stream(t.Context(), r) {
-					if failed = err; chunk.Reply != nil {
-						notes = chunk.Reply.Notes
-					}
-				}
+				reply, failed := modeltest.Ask(t, m, r)
 				if c.note == "" {
 					if class(failed) != pawl.ClassInvalid || sent != 1 {
 						t.Errorf("%v after %d requests", failed, sent)
 					}
 					return
 				}
-				if d := cmp.Diff([]string{c.note}, notes); d != "" || failed != nil || sent != want || told != (c.refuses == "responseJsonSchema") {
+				if d := cmp.Diff([]string{c.note}, reply.Notes); d != "" || failed != nil || sent != want || told != (c.refuses == "responseJsonSchema") {
 					t.Errorf("call %d: %v after %d requests (-want +got):\n%s", call, failed, sent, d)
 				}
 			}

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/testkit/modeltest"
 	"github.com/pawl-run/pawl/internal/testkit/wiretest"
 	"github.com/pawl-run/pawl/model/openai"
 )
@@ -109,15 +110,11 @@ func TestCallsOfCompatibleServers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			m := streaming("house", chunked(append(c.deltas, ended("tool_calls"), "[DONE]")...), openai.Options{API: openai.Chat})
 			var got []string
-			for chunk, err := range m.Stream(t.Context(), twoTools) {
-				must(t, err)
-				if chunk.Reply == nil {
-					continue
-				}
-				for _, p := range chunk.Reply.Parts {
-					if call, ok := p.(pawl.Call); ok {
-						got = append(got, strings.TrimSpace(fmt.Sprintf("%s %s %s", call.Ref, call.Tool, call.Args)))
-					}
+			r, err := modeltest.Ask(t, m, twoTools)
+			must(t, err)
+			for _, p := range r.Parts {
+				if call, ok := p.(pawl.Call); ok {
+					got = append(got, strings.TrimSpace(fmt.Sprintf("%s %s %s", call.Ref, call.Tool, call.Args)))
 				}
 			}
 			if d := cmp.Diff(c.want, strings.Join(got, ", ")); d != "" {
@@ -210,34 +207,30 @@ func TestUsageOfCompatibleServers(t *testing.T) {
 			"of the choice": `{"choices":[{"index":0,"delta":{},"finish_reason":"stop","usage":` + c.usage + `}]}`,
 		} {
 			stream := chunked(`{"content":"hello"}`, `{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`, event, `{"usage":null,"choices":[]}`, "[DONE]")
-			for chunk, err := range streaming("house", stream, openai.Options{API: openai.Chat}).Stream(t.Context(), twoTools) {
-				if err != nil {
-					t.Errorf("%s: %v", name, err)
-				} else if chunk.Reply != nil {
-					if d := cmp.Diff(c.want, chunk.Reply.Usage); d != "" {
-						t.Errorf("%s, %s (-want +got):\n%s", name, where, d)
-					}
-				}
+			r, err := modeltest.Ask(t, streaming("house", stream, openai.Options{API: openai.Chat}), twoTools)
+			must(t, err)
+			if d := cmp.Diff(c.want, r.Usage); d != "" {
+				t.Errorf("%s, %s (-want +got):\n%s", name, where, d)
 			}
 		}
 	}
 	// An input that is missing, or cannot be, is estimated from the bytes that were sent.
 	for _, input := range []string{"null", "-7", "0", `"many"`} {
 		stream := chunked(`{"content":"hello"}`, strings.Replace(ended("stop"), `"prompt_tokens":10,`, `"prompt_tokens":`+input+`,`, 1), "[DONE]")
-		for chunk := range streaming("house", stream, openai.Options{API: openai.Chat}).Stream(t.Context(), twoTools) {
-			if r := chunk.Reply; r != nil && (r.Usage.Input < 50 || r.Usage.Input > 500 || r.Usage.Output != 5) {
-				t.Errorf("an input of %s is estimated as %+v", input, r.Usage)
-			}
+		r, err := modeltest.Ask(t, streaming("house", stream, openai.Options{API: openai.Chat}), twoTools)
+		must(t, err)
+		if r.Usage.Input < 50 || r.Usage.Input > 500 || r.Usage.Output != 5 {
+			t.Errorf("an input of %s is estimated as %+v", input, r.Usage)
 		}
 	}
 }
 
 func TestAReplyThatIsNotStreamed(t *testing.T) {
 	const whole = `{"choices": [{"message": {"content": "hi"}, "finish_reason": "stop"}], "usage": {"completion_tokens": 8}}`
-	for chunk, err := range streaming("house", whole, openai.Options{API: openai.Chat}).Stream(t.Context(), twoTools) {
-		if r := chunk.Reply; err != nil || r != nil && (r.Text() != "hi" || r.Usage.Output != 8) {
-			t.Errorf("%+v, %v", r, err)
-		}
+	r, err := modeltest.Ask(t, streaming("house", whole, openai.Options{API: openai.Chat}), twoTools)
+	must(t, err)
+	if r.Text() != "hi" || r.Usage.Output != 8 {
+		t.Errorf("%+v", r)
 	}
 }
 
@@ -277,11 +270,8 @@ func TestWhatComesBackWithACall(t *testing.T) {
 		fragments(`{"index":0,"id":"a1","type":"function","extra_content":{"google":{"thought_signature":"SIG"}},"function":{"name":"look","arguments":"{}"}}`),
 		fragments(`{"index":1,"id":"a2","type":"function","function":{"name":"now","arguments":"{}"}}`),
 		ended("tool_calls"), "[DONE]")
-	var reply *pawl.Reply
-	for chunk, err := range streaming("house", stream, openai.Options{API: openai.Chat}).Stream(t.Context(), twoTools) {
-		must(t, err)
-		reply = chunk.Reply
-	}
+	reply, err := modeltest.Ask(t, streaming("house", stream, openai.Options{API: openai.Chat}), twoTools)
+	must(t, err)
 	results := wiretest.User(pawl.ToolResult{Ref: "a1", Tool: "look", Content: json.RawMessage(`"x"`)}, pawl.ToolResult{Ref: "a2", Tool: "now", Content: json.RawMessage(`"y"`)})
 	r := pawl.Request{Messages: []pawl.Message{twoTools.Messages[0], wiretest.Assistant(reply.Parts...), results}}
 	for model, want := range map[string]string{

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/testkit/modeltest"
 	"github.com/pawl-run/pawl/internal/testkit/wiretest"
 	"github.com/pawl-run/pawl/model/openai"
 )
@@ -185,14 +186,9 @@ func TestLessons(t *testing.T) {
 			c.r.Messages = []pawl.Message{wiretest.User(pawl.Text{Text: "Hi."})}
 			for range 2 { // of the process, not of a value
 				m := openai.New(c.model, &openai.Options{APIKey: "key", BaseURL: srv.URL + "/v1", API: c.api})
-				var notes []string
-				for chunk, err := range m.Stream(t.Context(), c.r) {
-					must(t, err)
-					if chunk.Reply != nil {
-						notes = chunk.Reply.Notes
-					}
-				}
-				if all := strings.Join(notes, "; "); !strings.Contains(all, c.note) {
+				r, err := modeltest.Ask(t, m, c.r)
+				must(t, err)
+				if all := strings.Join(r.Notes, "; "); !strings.Contains(all, c.note) {
 					t.Errorf("notes %q, want %q", all, c.note)
 				}
 			}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/testkit/check"
+	"github.com/pawl-run/pawl/internal/testkit/modeltest"
 	"github.com/pawl-run/pawl/internal/testkit/wiretest"
 	"github.com/pawl-run/pawl/model/openai"
 )
@@ -101,14 +102,11 @@ func TestEffortAndTemperature(t *testing.T) {
 func TestNotes(t *testing.T) {
 	srv := &refuser{t: t}
 	m := openai.New("gpt-6.2-sol", &openai.Options{APIKey: "key", HTTPClient: &http.Client{Transport: served{srv}}})
-	for chunk, err := range m.Stream(t.Context(), pawl.Request{Messages: requests["hello"].Messages, Sampling: pawl.Sampling{Effort: "none", Temperature: 1}}) {
-		must(t, err)
-		want := []string{"effort none was sent as low, the nearest that openai/gpt-6.2-sol takes", "temperature was left out, because gpt-6.2-sol takes none while it thinks"}
-		if chunk.Reply != nil {
-			if d := cmp.Diff(want, chunk.Reply.Notes); d != "" {
-				t.Errorf("(-want +got):\n%s", d)
-			}
-		}
+	r, err := modeltest.Ask(t, m, pawl.Request{Messages: requests["hello"].Messages, Sampling: pawl.Sampling{Effort: "none", Temperature: 1}})
+	must(t, err)
+	want := []string{"effort none was sent as low, the nearest that openai/gpt-6.2-sol takes", "temperature was left out, because gpt-6.2-sol takes none while it thinks"}
+	if d := cmp.Diff(want, r.Notes); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
 	}
 }
 
@@ -233,13 +231,9 @@ func account(t *testing.T, key string) (account string) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		_, _ = w.Write([]byte(reply))
 	})}}})
-	for chunk, err := range m.Stream(t.Context(), requests["hello"]) {
-		must(t, err)
-		if chunk.Reply != nil {
-			account = chunk.Reply.Parts[0].(pawl.Thinking).Account //nolint:forcetypeassert // it thinks first
-		}
-	}
-	return account
+	r, err := modeltest.Ask(t, m, requests["hello"])
+	must(t, err)
+	return r.Parts[0].(pawl.Thinking).Account //nolint:forcetypeassert // it thinks first
 }
 
 var must = check.Must

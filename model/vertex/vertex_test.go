@@ -125,18 +125,9 @@ func (r *region) model(tokens oauth2.TokenSource) *vertex.Model {
 
 var brain = pawl.ModelFunc(func(context.Context, pawl.Request) (pawl.Reply, error) { return pawl.Say("four"), nil })
 
-func ask(t testing.TB, m pawl.Model) (string, error) {
+func ask(t testing.TB, m pawl.Model) (*pawl.Reply, error) {
 	t.Helper()
-	r := pawl.Request{Messages: []pawl.Message{{Role: pawl.RoleUser, Parts: []pawl.Part{pawl.Text{Text: "2+2?"}}}}}
-	for c, err := range m.Stream(t.Context(), r) {
-		if err != nil {
-			return "", err
-		}
-		if c.Reply != nil {
-			return c.Reply.Text(), nil
-		}
-	}
-	return "", errors.New("no reply")
+	return modeltest.Ask(t, m, pawl.Request{Messages: []pawl.Message{{Role: pawl.RoleUser, Parts: []pawl.Part{pawl.Text{Text: "2+2?"}}}}})
 }
 
 func TestConformance(t *testing.T) {
@@ -261,8 +252,8 @@ func TestServiceAccount(t *testing.T) {
 	m := r.model(nil)
 	for i, valid := range []string{"t1", "t1", "t2"} { // t1 is revoked
 		r.token.Store(valid)
-		if said, err := ask(t, m); said != "four" || err != nil || r.payer.Load() != "payer" {
-			t.Fatalf("call %d: %q, %v, quota of %v", i, said, err, r.payer.Load())
+		if reply, err := ask(t, m); err != nil || reply.Text() != "four" || r.payer.Load() != "payer" {
+			t.Fatalf("call %d: %+v, %v, quota of %v", i, reply, err, r.payer.Load())
 		}
 	}
 	if n := granted.Load(); n != 2 {

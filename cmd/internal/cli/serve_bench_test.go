@@ -219,7 +219,7 @@ func BenchmarkServeWaiting(b *testing.B) {
 	l.each(300, func(i int) error {
 		r, err := c.StartAndWait(b.Context(), client.StartRun{Agent: "a", Input: fmt.Sprintf("run-%d.", i)})
 		if err == nil && r.Status != pawl.StatusWaitingApproval {
-			err = fmt.Errorf("run %s: %v", r.Run, r.Verdict)
+			err = fmt.Errorf("run %s: %s", r.Run, r.Verdict.Detail)
 		}
 		return err
 	})

@@ -214,3 +214,14 @@ func (c *check) failure(m pawl.Model, r pawl.Request) *pawl.ModelError {
 	}
 	return me
 }
+
+// Ask returns the reply to a request, or the error that the stream ends with.
+func Ask(t testing.TB, m pawl.Model, r pawl.Request) (reply *pawl.Reply, failed error) {
+	t.Helper()
+	for c, err := range m.Stream(t.Context(), r) {
+		if failed = err; c.Reply != nil {
+			reply = c.Reply
+		}
+	}
+	return reply, failed
+}
