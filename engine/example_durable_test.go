@@ -17,10 +17,10 @@ import (
 func Example_durable() {
 	ctx := context.Background()
 	dir, err := os.MkdirTemp("", "pawl")
-	check(err)
+	orPanic(err)
 	defer os.RemoveAll(dir)
 	journal, err := sqlite.Open(ctx, filepath.Join(dir, "runs.db"), nil)
-	check(err)
+	orPanic(err)
 	defer journal.Close()
 	eng := engine.New(journal, nil)
 	defer eng.Close() // suspends what still runs; any process resumes it
@@ -35,15 +35,15 @@ func Example_durable() {
 	}
 	for _, input := range []string{"Three days somewhere warm, please.", "Make it five."} {
 		run, err := eng.Start(ctx, agent, input, &engine.StartOptions{Thread: "ada", Watch: true})
-		check(err)
+		orPanic(err)
 		for entry, err := range run.Entries(ctx) {
-			check(err)
+			orPanic(err)
 			if piece, ok := entry.Event.(pawl.ModelDelta); ok {
 				fmt.Print(piece.Text)
 			}
 		}
 		result, err := run.Wait(ctx)
-		check(err)
+		orPanic(err)
 		trip, err := engine.Decode[Trip](result)
 		fmt.Printf("\n%s for %d days, %v\n", trip.City, trip.Days, err)
 	}
@@ -54,7 +54,7 @@ func Example_durable() {
 	// Lisbon for 5 days, <nil>
 }
 
-func check(err error) {
+func orPanic(err error) {
 	if err != nil {
 		panic(err)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"sync"
 	"testing"
 
 	"github.com/pawl-run/pawl"
@@ -98,17 +97,7 @@ func TestFilesOfCalledAgents(t *testing.T) {
 // A step gets the files of the steps that it refers to, also of branches and in one.
 func TestFilesOfSteps(t *testing.T) {
 	t.Parallel()
-	var mu sync.Mutex
-	seen := map[string]int{}
-	model := pawl.ModelFunc(func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
-		files, _ := attachedTo(r)
-		parts := r.Messages[len(r.Messages)-1].Parts
-		asked, _ := parts[len(parts)-1].(pawl.Text)
-		mu.Lock()
-		defer mu.Unlock()
-		seen[asked.Text] = len(files)
-		return pawl.Say("Read."), nil
-	})
+	model, seen := counting()
 	aide := pawl.Agent{Name: "aide", Model: model}
 	report := reporter(t, pawl.File{Name: "a.pdf", Data: aPDF}, pawl.File{Name: "dot.png", Data: aPicture(t)})
 	flow := workflow.New(pawl.Agent{Name: "desk", Model: model, Tools: []pawl.Tool{report}},

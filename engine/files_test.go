@@ -206,13 +206,11 @@ func TestFilesInStepsAndGuard(t *testing.T) {
 	}
 }
 
-// A run of a step gets the files if the step refers to the input, and once; so it does after its
-// process has died at any entry.
-func TestFilesInRunsOfSteps(t *testing.T) {
-	t.Parallel()
+// counting is a model that notes how many files it is sent, by the last text.
+func counting() (pawl.Model, map[string]int) {
 	var mu sync.Mutex
 	seen := map[string]int{}
-	model := pawl.ModelFunc(func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
+	return pawl.ModelFunc(func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
 		files, _ := attachedTo(r)
 		parts := r.Messages[len(r.Messages)-1].Parts
 		asked, _ := parts[len(parts)-1].(pawl.Text)
@@ -220,7 +218,14 @@ func TestFilesInRunsOfSteps(t *testing.T) {
 		defer mu.Unlock()
 		seen[asked.Text] = len(files)
 		return pawl.Say("Read."), nil
-	})
+	}), seen
+}
+
+// A run of a step gets the files if the step refers to the input, and once; so it does after its
+// process has died at any entry.
+func TestFilesInRunsOfSteps(t *testing.T) {
+	t.Parallel()
+	model, seen := counting()
 	aide := pawl.Agent{Name: "aide", Model: model}
 	desk := pawl.Agent{Name: "desk", Model: model, Tools: []pawl.Tool{tool.Agent(pawl.Agent{Name: "helper", Description: "Helps.", Model: model}, nil)}}
 	flow := workflow.New(desk,

@@ -12,6 +12,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/internal/testkit/check"
 	"github.com/pawl-run/pawl/journal/memory"
 )
 
@@ -239,15 +240,6 @@ func wait(t *testing.T, h *engine.Handle) (pawl.Result, error) {
 }
 
 // soon waits until something holds.
-func soon(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !ok(); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("never: %s", what)
-		}
-	}
-}
-
 func closed[T any](c <-chan T) func() bool {
 	return func() bool {
 		select {
@@ -279,13 +271,7 @@ func entriesOf(t *testing.T, j pawl.Journal, run string) iter.Seq[pawl.Entry] {
 	}
 }
 
-// must ends a test at an error that it does not expect.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must, soon = check.Must, check.Soon
 
 // replays holds that a run would be decided again as it was.
 func replays(t *testing.T, e *engine.Engine, agent pawl.Agent, run string) {

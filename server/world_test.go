@@ -1,7 +1,6 @@
 package server_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -56,33 +55,15 @@ type world struct {
 	teams   map[string][]string // the agents that may get a conversation
 	changed bool                // agents are made otherwise than they were
 	release chan struct{}       // lets go of the tool called hold
-	log     *lines
+	log     *check.Log
 
 	mu   sync.Mutex
 	held int // works that were not let go of
 }
 
-// lines is a log.
-type lines struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *lines) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(b)
-}
-
-func (l *lines) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
-}
-
 func serve(t testing.TB, o *server.Options) *world {
 	t.Helper()
-	w := &world{t: t, release: make(chan struct{}), log: &lines{}}
+	w := &world{t: t, release: make(chan struct{}), log: &check.Log{}}
 	j, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "runs.db"), nil)
 	must(t, err)
 	w.journal = j

@@ -176,35 +176,7 @@ func books(t *testing.T, j pawl.Inbox, run string) (lines []string) {
 	return lines
 }
 
-// A record keeps what is logged.
-type record struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (r *record) Write(b []byte) (int, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.text.Write(b)
-}
-
-func (r *record) String() string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.text.String()
-}
-
-func (r *record) logger() *slog.Logger { return slog.New(slog.NewTextHandler(r, nil)) }
-
-func eventually(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		if holds() {
-			return
-		}
-	}
-	t.Fatal(what)
-}
+func logger(to *check.Log) *slog.Logger { return slog.New(slog.NewTextHandler(to, nil)) }
 
 func equal(t *testing.T, what string, got, want []string) {
 	t.Helper()
@@ -213,4 +185,4 @@ func equal(t *testing.T, what string, got, want []string) {
 	}
 }
 
-var must = check.Must
+var must, eventually = check.Must, check.Soon

@@ -15,6 +15,7 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/engine/archive"
+	"github.com/pawl-run/pawl/internal/testkit/check"
 	"github.com/pawl-run/pawl/internal/web"
 	"github.com/pawl-run/pawl/model/script"
 	"github.com/pawl-run/pawl/webhook"
@@ -103,10 +104,10 @@ func TestRetry(t *testing.T) {
 			w.WriteHeader(http.StatusOK)
 		}
 	})
-	log := &record{}
+	log := &check.Log{}
 	hook := to.hook()
 	hook.URL += "/secret-path?secret-query"
-	out := outbox(t, j, &webhook.Options{Log: log.logger()}, hook)
+	out := outbox(t, j, &webhook.Options{Log: logger(log)}, hook)
 	r := settled(t, j, parked(t, j, "r"))
 	deliver(t, out, r)
 	if to.types() != "waiting waiting waiting waiting stopped" {
@@ -175,8 +176,8 @@ func TestGivenUp(t *testing.T) {
 			w.WriteHeader(http.StatusBadGateway)
 		}
 	})
-	log := &record{}
-	out := outbox(t, j, &webhook.Options{Patience: 3 * time.Minute, Timeout: time.Hour, Log: log.logger()}, to.hook())
+	log := &check.Log{}
+	out := outbox(t, j, &webhook.Options{Patience: 3 * time.Minute, Timeout: time.Hour, Log: logger(log)}, to.hook())
 	webhook.Hurry(out, func(n int, _ time.Duration) time.Duration {
 		webhook.Ahead(out, time.Duration(n)*2*time.Minute) // the next try is that long after the first
 		return 0
@@ -257,9 +258,9 @@ func TestNobodyInside(t *testing.T) {
 // refused tries to tell a hook once and returns what was logged of that.
 func refused(t *testing.T, j webhook.Store, r pawl.Result, lookup func(string) string, hook webhook.Hook) string {
 	t.Helper()
-	log := &record{}
+	log := &check.Log{}
 	hook.URL += "/" + fmt.Sprint(time.Now().UnixNano()) // one that the books do not know
-	out := outbox(t, j, &webhook.Options{Log: log.logger()}, hook)
+	out := outbox(t, j, &webhook.Options{Log: logger(log)}, hook)
 	webhook.Lookup(out, lookup)
 	webhook.Hurry(out, func(int, time.Duration) time.Duration { return time.Hour })
 	ctx, cancel := context.WithCancel(t.Context())

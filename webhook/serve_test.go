@@ -17,6 +17,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/internal/testkit/check"
 	"github.com/pawl-run/pawl/journal/memory"
 	"github.com/pawl-run/pawl/journal/sqlite"
 	"github.com/pawl-run/pawl/model/script"
@@ -147,12 +148,12 @@ func TestChild(t *testing.T) {
 func TestNoSecret(t *testing.T) {
 	j, to := memory.New(), receive(t, nil)
 	r := finish(t)(engine.New(j, nil).Start(t.Context(), pawl.Agent{Name: "a", Model: script.Replies(pawl.Say("Yes."))}, "Go.", nil))
-	log := &record{}
+	log := &check.Log{}
 	hook := to.hook()
 	hook.Secret = ""
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // the next try is later
 	defer cancel()
-	if left, err := outbox(t, j, &webhook.Options{Log: log.logger()}, hook).Deliver(ctx, r); left != 1 || err != nil || to.types() != "" {
+	if left, err := outbox(t, j, &webhook.Options{Log: logger(log)}, hook).Deliver(ctx, r); left != 1 || err != nil || to.types() != "" {
 		t.Errorf("%d are left, %q is told: %v", left, to.types(), err)
 	}
 	if !strings.Contains(log.String(), "cannot be called") {

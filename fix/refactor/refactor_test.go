@@ -1,8 +1,6 @@
 package refactor_test
 
 import (
-	"context"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,18 +12,11 @@ import (
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/fix/refactor"
 	"github.com/pawl-run/pawl/internal/testkit/check"
+	"github.com/pawl-run/pawl/internal/testkit/modeltest"
 	"github.com/pawl-run/pawl/journal/memory"
 )
 
 type args = map[string]any
-
-func call(name string, a args) pawl.Call {
-	raw, err := json.Marshal(a)
-	if err != nil {
-		panic(err) // they are strings and numbers
-	}
-	return pawl.Call{Tool: name, Args: raw}
-}
 
 func writes(name, content string) pawl.Call {
 	return call("write_file", args{"path": name, "content": content})
@@ -33,23 +24,6 @@ func writes(name, content string) pawl.Call {
 
 func edits(name, old, now string) pawl.Call {
 	return call("edit_file", args{"path": name, "old": old, "new": now})
-}
-
-// scripted is a model that makes the calls of one turn after the other, and then only talks.
-func scripted(last *pawl.Request, turns ...[]pawl.Call) pawl.Model {
-	return pawl.ModelFunc(func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
-		*last = r
-		turn := 0
-		for _, m := range r.Messages {
-			if m.Role == pawl.RoleAssistant {
-				turn++
-			}
-		}
-		if turn < len(turns) {
-			return pawl.Do(turns[turn]...), nil
-		}
-		return pawl.Say("I found nothing."), nil
-	})
 }
 
 const (
@@ -70,7 +44,7 @@ func TestRefactor(t *testing.T) { // Promises: T18.
 		return writes("least_test.go", "package most\n\nimport \"testing\"\n\nfunc TestLeast(t *testing.T) {\n\tif got := Least([]int{2, 1}); got != 1 {\n\t\tt.Error(got)\n\t}\n\tif got := Least(nil); got != "+want+" {\n\t\tt.Error(got)\n\t}\n}\n")
 	}
 	shorter := "\t}\n\tm := list[0]\n\tfor _, n := range list {\n\t\tm = min(m, n)\n\t}\n\treturn m\n}\n"
-	model := scripted(&last,
+	model := modeltest.Turns(&last,
 		[]pawl.Call{
 			edits("most_test.go", "got != 3", "got != 4"),
 			writes("go.mod", "module example.com/other\n"),
@@ -158,11 +132,11 @@ func TestRefused(t *testing.T) {
 		"no variable":    {dir, "tidy up", refactor.Metric{}, refactor.Options{Test: []string{"go", "test"}, Env: []string{"=x"}}, "is not the name of a variable"},
 	} {
 		c.o.StateDir = t.TempDir()
-		_, err := refactor.New(t.Context(), c.dir, c.goal, c.metric, scripted(nil), &c.o)
+		_, err := refactor.New(t.Context(), c.dir, c.goal, c.metric, modeltest.Turns(nil), &c.o)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %s", name, err, c.want)
 		}
 	}
 }
 
-var must, write = check.Must, check.Write
+var must, write, call = check.Must, check.Write, modeltest.Call

@@ -1,8 +1,6 @@
 package repro_test
 
 import (
-	"context"
-	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,38 +13,14 @@ import (
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/fix/repro"
 	"github.com/pawl-run/pawl/internal/testkit/check"
+	"github.com/pawl-run/pawl/internal/testkit/modeltest"
 	"github.com/pawl-run/pawl/journal/memory"
 )
 
 type args = map[string]any
 
-func call(name string, a args) pawl.Call {
-	raw, err := json.Marshal(a)
-	if err != nil {
-		panic(err) // they are strings and numbers
-	}
-	return pawl.Call{Tool: name, Args: raw}
-}
-
 func writes(name, content string) pawl.Call {
 	return call("write_file", args{"path": name, "content": content})
-}
-
-// scripted is a model that makes the calls of one turn after the other, and then only talks.
-func scripted(last *pawl.Request, turns ...[]pawl.Call) pawl.Model {
-	return pawl.ModelFunc(func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
-		*last = r
-		turn := 0
-		for _, m := range r.Messages {
-			if m.Role == pawl.RoleAssistant {
-				turn++
-			}
-		}
-		if turn < len(turns) {
-			return pawl.Do(turns[turn]...), nil
-		}
-		return pawl.Say("I found nothing."), nil
-	})
 }
 
 const (
@@ -75,7 +49,7 @@ func TestRepro(t *testing.T) { // Promises: T18.
 	t.Parallel()
 	dir := project(t)
 	var last pawl.Request
-	model := scripted(&last,
+	model := modeltest.Turns(&last,
 		[]pawl.Call{
 			call("edit_file", args{"path": "most.go", "old": "m := 0", "new": "m := list[0]"}),
 			call("edit_file", args{"path": "most_test.go", "old": "got != 3", "new": "got != 4"}),
@@ -144,4 +118,4 @@ func TestRepro(t *testing.T) { // Promises: T18.
 	}
 }
 
-var must, write = check.Must, check.Write
+var must, write, call = check.Must, check.Write, modeltest.Call

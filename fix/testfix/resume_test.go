@@ -15,6 +15,7 @@ import (
 	"github.com/pawl-run/pawl/fix/mechanic"
 	"github.com/pawl-run/pawl/fix/testfix"
 	"github.com/pawl-run/pawl/internal/testkit/check"
+	"github.com/pawl-run/pawl/internal/testkit/modeltest"
 	"github.com/pawl-run/pawl/journal/memory"
 )
 
@@ -152,4 +153,4 @@ func TestGivesUpAgain(t *testing.T) {
 	}
 }
 
-var must, write = check.Must, check.Write
+var must, write, call = check.Must, check.Write, modeltest.Call

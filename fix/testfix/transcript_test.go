@@ -96,11 +96,3 @@ func TestTranscript(t *testing.T) {
 		t.Errorf("the transcript differs (-want +got); go test -rewrite writes it again:\n%s", d)
 	}
 }
-
-func call(name string, a args) pawl.Call {
-	raw, err := json.Marshal(a)
-	if err != nil {
-		panic(err) // they are strings and numbers
-	}
-	return pawl.Call{Tool: name, Args: raw}
-}

@@ -71,8 +71,8 @@ func TestQueue(t *testing.T) {
 			t.Errorf("a run that was queued while workers wait is %v", s)
 		}
 		for _, p := range []*program{p1, p2} {
-			if p.tries.Load() == 0 || p.log.count("level=WARN")+p.log.count("level=ERROR") > 0 {
-				t.Errorf("a worker drove %d runs and says %s", p.tries.Load(), p.log.text.String())
+			if p.tries.Load() == 0 || p.log.Count("level=WARN")+p.log.Count("level=ERROR") > 0 {
+				t.Errorf("a worker drove %d runs and says %s", p.tries.Load(), p.log.String())
 			}
 		}
 	})
@@ -165,8 +165,8 @@ func TestVersions(t *testing.T) {
 		if s := status(t, j, "new"); s != pawl.StatusSuccess {
 			t.Errorf("the run of its version is %v", s)
 		}
-		if n := p.log.count("run cannot be resumed"); n != 5 || p.tries.Load() > 100 {
-			t.Errorf("it said so %d times in %d tries: %s", n, p.tries.Load(), p.log.text.String())
+		if n := p.log.Count("run cannot be resumed"); n != 5 || p.tries.Load() > 100 {
+			t.Errorf("it said so %d times in %d tries: %s", n, p.tries.Load(), p.log.String())
 		}
 		works(t, j, old, &worker.Options{Slots: 2})
 		time.Sleep(5 * time.Second)

@@ -71,8 +71,8 @@ func TestRate(t *testing.T) {
 			t.Errorf("%d runs were claimed %d times", runs, claims)
 		}
 		for _, p := range programs {
-			if p.log.count("level=WARN")+p.log.count("level=ERROR") > 0 {
-				t.Errorf("a worker says %s", p.log.text.String())
+			if p.log.Count("level=WARN")+p.log.Count("level=ERROR") > 0 {
+				t.Errorf("a worker says %s", p.log.String())
 			}
 		}
 	})

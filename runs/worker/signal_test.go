@@ -226,7 +226,7 @@ func TestSignalInVain(t *testing.T) {
 				c.after(t, j, p)
 				time.Sleep(40 * time.Second)
 				if s := status(t, j, "r"); s != pawl.StatusSuccess {
-					t.Errorf("it is %v: %s", s, p.log.text.String())
+					t.Errorf("it is %v: %s", s, p.log.String())
 				}
 			})
 		})

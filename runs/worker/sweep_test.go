@@ -73,24 +73,6 @@ func (m mortal) Append(ctx context.Context, b pawl.Batch) error {
 	return m.disk.Append(ctx, b)
 }
 
-// lines are what was logged.
-type lines struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (l *lines) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *lines) count(text string) int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return strings.Count(l.text.String(), text)
-}
-
 // program drives runs and sweeps.
 type program struct {
 	*engine.Engine
@@ -102,7 +84,7 @@ type program struct {
 	slow  time.Duration // to make its agent
 
 	worker *worker.Worker
-	log    lines
+	log    check.Log
 	end    func()
 }
 
@@ -242,11 +224,11 @@ func TestLost(t *testing.T) {
 		tries, busy := int64(0), 0
 		for _, p := range programs {
 			tries += p.tries.Load()
-			if p.log.count("run resumed") > 0 {
+			if p.log.Count("run resumed") > 0 {
 				busy++
 			}
-			if n := p.log.count("level=WARN") + p.log.count("level=ERROR"); n > 0 {
-				t.Errorf("%s", p.log.text.String())
+			if n := p.log.Count("level=WARN") + p.log.Count("level=ERROR"); n > 0 {
+				t.Errorf("%s", p.log.String())
 			}
 		}
 		if tries > 2*runs || busy < 2 {
@@ -325,7 +307,7 @@ func TestGoneTogether(t *testing.T) {
 			}
 			p := works(t, j, agent, &worker.Options{Slots: most})
 			time.Sleep(6 * time.Second)
-			if n := strings.Count(p.log.text.String(), "run resumed"); n != want {
+			if n := strings.Count(p.log.String(), "run resumed"); n != want {
 				t.Errorf("with %d slots %d runs are resumed, want %d", most, n, want)
 			}
 			p.end()
@@ -362,8 +344,8 @@ func TestChangedAgent(t *testing.T) {
 		changed.Prompt = "Be quick."
 		p := sweeps(t, j, changed)
 		time.Sleep(24 * time.Hour)
-		if n := p.log.count("run cannot be resumed"); n != 1 || p.log.count("prompt changed") != 1 {
-			t.Errorf("it was said %d times: %s", n, p.log.text.String())
+		if n := p.log.Count("run cannot be resumed"); n != 1 || p.log.Count("prompt changed") != 1 {
+			t.Errorf("it was said %d times: %s", n, p.log.String())
 		}
 		if n := p.tries.Load(); n < 24 || n > 40 {
 			t.Errorf("it was tried %d times in a day", n)
@@ -403,8 +385,8 @@ func TestPoison(t *testing.T) {
 		}
 		p := sweeps(t, j, agent)
 		time.Sleep(time.Hour)
-		if s := status(t, j, "r"); s != pawl.StatusRunning || p.log.count("its process ended 5 times in a row") != 1 {
-			t.Errorf("it is %v: %s", s, p.log.text.String())
+		if s := status(t, j, "r"); s != pawl.StatusRunning || p.log.Count("its process ended 5 times in a row") != 1 {
+			t.Errorf("it is %v: %s", s, p.log.String())
 		}
 		h, err := p.Engine.Resume(t.Context(), agent, "r", nil)
 		must(t, err)
@@ -425,8 +407,8 @@ func TestImported(t *testing.T) {
 		must(t, err)
 		p := sweeps(t, to, agent)
 		time.Sleep(time.Hour)
-		if s := status(t, to, "r"); s != pawl.StatusRunning || p.log.count("imported") != 1 {
-			t.Errorf("it is %v: %s", s, p.log.text.String())
+		if s := status(t, to, "r"); s != pawl.StatusRunning || p.log.Count("imported") != 1 {
+			t.Errorf("it is %v: %s", s, p.log.String())
 		}
 	})
 }

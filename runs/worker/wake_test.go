@@ -74,7 +74,7 @@ func TestWake(t *testing.T) {
 		for i := range runs {
 			at := events(t, j, fmt.Sprint("run", i), "run.resumed")
 			if len(at) != 1 {
-				t.Fatalf("run %d was resumed at %v: %s", i, at, first.log.text.String())
+				t.Fatalf("run %d was resumed at %v: %s", i, at, first.log.String())
 			}
 			took := at[0].Sub(begun) - away
 			perSecond[took.Truncate(time.Second)]++
@@ -95,8 +95,8 @@ func TestWake(t *testing.T) {
 			t.Errorf("what is not served here is %v", s)
 		}
 		for _, p := range []*program{first, second} {
-			if n := p.log.count("level=WARN") + p.log.count("level=ERROR"); n > 0 {
-				t.Errorf("%s", p.log.text.String())
+			if n := p.log.Count("level=WARN") + p.log.Count("level=ERROR"); n > 0 {
+				t.Errorf("%s", p.log.String())
 			}
 		}
 	})
@@ -158,7 +158,7 @@ func TestWakeChild(t *testing.T) {
 		p = sweeps(t, j, both)
 		time.Sleep(away)
 		if child, s := status(t, j, "both.c_2"), status(t, j, "both"); child != pawl.StatusSuccess || s != pawl.StatusWaitingApproval || len(events(t, j, "both", "run.resumed")) != 1 {
-			t.Errorf("the child is %v, and the run %v: %s", child, s, p.log.text.String())
+			t.Errorf("the child is %v, and the run %v: %s", child, s, p.log.String())
 		}
 	})
 }
@@ -200,7 +200,7 @@ func TestLapsedOwn(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		close(free)
 		if r, err := h.Wait(t.Context()); err != nil || r.Status != pawl.StatusSuccess || len(events(t, j, "r", "run.resumed")) != 0 {
-			t.Errorf("it is %v, %v: %s", r.Status, err, p.log.text.String())
+			t.Errorf("it is %v, %v: %s", r.Status, err, p.log.String())
 		}
 	})
 }

@@ -7,10 +7,10 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/pawl-run/pawl/cmd/internal/cli"
+	"github.com/pawl-run/pawl/internal/testkit/check"
 )
 
 // shop pays twice the same and once something else, each with approval, and
@@ -140,7 +140,7 @@ func TestAskingHidesSecrets(t *testing.T) {
 func TestAskingIsOvertaken(t *testing.T) {
 	files(t, shop)
 	stdin, keys := io.Pipe()
-	seen := &screen{}
+	seen := &check.Log{}
 	done := make(chan int, 1)
 	go func() {
 		done <- cli.Main(t.Context(), []string{"run", "shop.yaml", "go", "--approvals", "ask"}, stdin, io.Discard, seen,
@@ -173,24 +173,6 @@ func TestAskingIsOvertaken(t *testing.T) {
 	if code != 5 || effects(t, "paid.txt") != 1 || !strings.Contains(seen.String(), "c_1: denied by") || !strings.Contains(seen.String(), "waits: approval c_3") {
 		t.Errorf("exit %d, paid %d times\n%s", code, effects(t, "paid.txt"), seen)
 	}
-}
-
-// A screen shows what was written so far.
-type screen struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (s *screen) Write(b []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.Write(b)
-}
-
-func (s *screen) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.String()
 }
 
 // A person who is asked when the run is to be let go of does not hold it up.

@@ -1,7 +1,6 @@
 package cli_test
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -14,6 +13,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/pawl-run/pawl/cmd/internal/cli"
+	"github.com/pawl-run/pawl/internal/testkit/check"
 )
 
 // Commands do at a server what they do on a database: each of these scripts is
@@ -52,7 +52,7 @@ var serving = regexp.MustCompile(`(?m)^serving at (\S+)$`)
 // it end.
 func begin(environ []string, pattern *regexp.Regexp, args ...string) (found []string, end func() (code int, stderr string), err error) {
 	ctx, cancel := context.WithCancel(context.Background())
-	told, done := &said{}, make(chan int, 1)
+	told, done := &check.Log{}, make(chan int, 1)
 	go func() { done <- cli.Main(ctx, args, strings.NewReader(""), io.Discard, told, environ) }()
 	end = sync.OnceValues(func() (int, string) {
 		cancel()
@@ -65,22 +65,4 @@ func begin(environ []string, pattern *regexp.Regexp, args ...string) (found []st
 		return nil, nil, fmt.Errorf("pawl %q does not say that it serves: %s", args, told)
 	}
 	return found, end, nil
-}
-
-// said is what a process says while it runs.
-type said struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (s *said) Write(b []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.Write(b)
-}
-
-func (s *said) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return strings.Clone(s.b.String())
 }

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/pawl-run/pawl/internal/testkit/check"
 	"github.com/pawl-run/pawl/journal/sqlite"
 
 	"github.com/pawl-run/pawl"
@@ -22,7 +23,7 @@ type chat struct {
 	*testing.T
 	dir             string   // where it takes place
 	person, program *os.File // the ends of the terminal
-	seen            *screen
+	seen            *check.Log
 	past            int // how much of it was looked at
 	cmd             *exec.Cmd
 }
@@ -31,7 +32,7 @@ type chat struct {
 func newChat(t *testing.T, dir string) *chat {
 	t.Helper()
 	person, program := terminal(t)
-	c := &chat{T: t, dir: dir, person: person, program: program, seen: &screen{}}
+	c := &chat{T: t, dir: dir, person: person, program: program, seen: &check.Log{}}
 	go func() { _, _ = io.Copy(c.seen, person) }() // until the terminal is closed
 	return c
 }

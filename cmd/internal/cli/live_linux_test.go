@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pawl-run/pawl/cmd/internal/cli"
+	"github.com/pawl-run/pawl/internal/testkit/check"
 )
 
 // On a terminal the calls that run are seen beneath what has happened, within the
@@ -30,7 +31,7 @@ func TestLiveOnATerminal(t *testing.T) {
 		must(t, unix.IoctlSetWinsize(int(person.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: cols}))
 	}
 	size(100)
-	seen := &screen{}
+	seen := &check.Log{}
 	read := make(chan struct{})
 	go func() {
 		defer close(read)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/pawl-run/pawl/cmd/internal/cli"
+	"github.com/pawl-run/pawl/internal/testkit/check"
 )
 
 // An answer is shown on a terminal while it arrives, and once.
@@ -17,7 +18,7 @@ func TestAnswerOnATerminal(t *testing.T) {
       - {text: "It is **four**, and that is all.", chunks: 40, delay: 400ms}
 `})
 	person, program := terminal(t)
-	seen := &screen{}
+	seen := &check.Log{}
 	go func() { _, _ = io.Copy(seen, person) }() // until the terminal is closed
 	done := make(chan int, 1)
 	go func() {

@@ -221,7 +221,7 @@ func (w *watched) kill(c *exec.Cmd) {
 // resumes goes on with the run, of which nobody is asked anything.
 func (w *watched) resumes(settled ...string) {
 	w.Helper()
-	out, c := &said{}, w.command("resume", w.run)
+	out, c := &check.Log{}, w.command("resume", w.run)
 	c.Stdout, c.Stderr = out, out
 	must(w, c.Start())
 	told := func() bool { return strings.Contains(out.String(), "c_2 pay still runs in its wrapper, for ") }

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pawl-run/pawl/cmd/internal/cli"
+	"github.com/pawl-run/pawl/internal/testkit/check"
 )
 
 // terminal opens a pseudo-terminal: what a person has, and what a program has.
@@ -40,7 +41,7 @@ func terminal(t *testing.T) (person, program *os.File) {
 func TestAskingOnATerminal(t *testing.T) {
 	files(t, shop)
 	person, program := terminal(t)
-	seen := &screen{}
+	seen := &check.Log{}
 	go func() { _, _ = io.Copy(seen, person) }() // until the terminal is closed
 	_, err := person.WriteString("y\ny\ny\n")
 	must(t, err)
@@ -85,7 +86,7 @@ tools:
 func TestWorldChangesOnATerminal(t *testing.T) {
 	files(t, closing)
 	person, program := terminal(t)
-	seen := &screen{}
+	seen := &check.Log{}
 	go func() { _, _ = io.Copy(seen, person) }() // until the terminal is closed
 	done := make(chan int, 1)
 	go func() {

@@ -2,7 +2,6 @@ package project_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -18,6 +17,7 @@ import (
 	"github.com/pawl-run/pawl/fix/repro"
 	"github.com/pawl-run/pawl/fix/testfix"
 	"github.com/pawl-run/pawl/internal/testkit/check"
+	"github.com/pawl-run/pawl/internal/testkit/modeltest"
 	"github.com/pawl-run/pawl/journal/memory"
 )
 
@@ -64,34 +64,6 @@ func (m *mortal) Append(ctx context.Context, b pawl.Batch) error {
 	return m.Journal.Append(ctx, b)
 }
 
-func call(name string, arguments ...string) pawl.Call {
-	args := map[string]string{}
-	for i := 0; i < len(arguments); i += 2 {
-		args[arguments[i]] = arguments[i+1]
-	}
-	raw, err := json.Marshal(args)
-	if err != nil {
-		panic(err) // they are strings
-	}
-	return pawl.Call{Tool: name, Args: raw}
-}
-
-// scripted is a model that makes the calls of one turn after the other, and then only talks.
-func scripted(turns ...[]pawl.Call) pawl.Model {
-	return pawl.ModelFunc(func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
-		turn := 0
-		for _, m := range r.Messages {
-			if m.Role == pawl.RoleAssistant {
-				turn++
-			}
-		}
-		if turn < len(turns) {
-			return pawl.Do(turns[turn]...), nil
-		}
-		return pawl.Say("I found nothing."), nil
-	})
-}
-
 type worker interface { //nolint:interfacebloat // of the blueprints
 	Agent() pawl.Agent
 	Input() string
@@ -111,16 +83,16 @@ func TestKilled(t *testing.T) {
 	}
 	const old = "def test_of():\n    pass\n"
 	test := []string{"./pytest"}
-	reproduces := scripted(
-		[]pawl.Call{call("edit_file", "path", "test_most.py", "old", "pass", "new", "fail"), call("write_file", "path", "most.py", "content", "x")},
-		[]pawl.Call{call("write_file", "path", "test_bug.py", "content", "def test_bug():\n    error\n")},
-		[]pawl.Call{call("edit_file", "path", "test_most.py", "old", old, "new", old+"\ndef test_more():\n    pass\n"), call("write_file", "path", "test_bug.py", "content", "def test_bug():\n    fail\n")},
+	reproduces := modeltest.Turns(nil,
+		[]pawl.Call{call("edit_file", args{"path": "test_most.py", "old": "pass", "new": "fail"}), call("write_file", args{"path": "most.py", "content": "x"})},
+		[]pawl.Call{call("write_file", args{"path": "test_bug.py", "content": "def test_bug():\n    error\n"})},
+		[]pawl.Call{call("edit_file", args{"path": "test_most.py", "old": old, "new": old + "\ndef test_more():\n    pass\n"}), call("write_file", args{"path": "test_bug.py", "content": "def test_bug():\n    fail\n"})},
 	)
-	refactors := scripted(
-		[]pawl.Call{call("write_file", "path", "code.py", "content", "beta\n")},
-		[]pawl.Call{call("write_file", "path", "code.py", "content", "alpha\nbeta\nbeta\ngamma\n"), call("edit_file", "path", "test_code.py", "old", "    needs alpha\n", "new", "    needs alpha\n\ndef test_gamma():\n    needs gamma\n")},
-		[]pawl.Call{call("edit_file", "path", "code.py", "old", "beta\nbeta\n", "new", "beta\n")},
-		[]pawl.Call{call("finished")},
+	refactors := modeltest.Turns(nil,
+		[]pawl.Call{call("write_file", args{"path": "code.py", "content": "beta\n"})},
+		[]pawl.Call{call("write_file", args{"path": "code.py", "content": "alpha\nbeta\nbeta\ngamma\n"}), call("edit_file", args{"path": "test_code.py", "old": "    needs alpha\n", "new": "    needs alpha\n\ndef test_gamma():\n    needs gamma\n"})},
+		[]pawl.Call{call("edit_file", args{"path": "code.py", "old": "beta\nbeta\n", "new": "beta\n"})},
+		[]pawl.Call{call("finished", nil)},
 	)
 	for name, c := range map[string]struct {
 		files    map[string]string
@@ -223,7 +195,9 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-var must = check.Must
+type args = map[string]any
+
+var must, call = check.Must, modeltest.Call
 
 // What an agent's source says is read as it was written, and what lacks something is refused.
 func TestSources(t *testing.T) {

@@ -2,9 +2,13 @@
 package check
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
+	"strings"
+	"sync"
 	"testing"
+	"time"
 )
 
 // Must ends a test at an error that it does not expect.
@@ -24,6 +28,38 @@ func Write(t testing.TB, dir string, files map[string]string) {
 		Must(t, os.WriteFile(path, []byte(text), 0o644))
 	}
 }
+
+// Soon ends a test if something does not hold within a minute.
+func Soon(t testing.TB, what string, holds func() bool) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); !holds(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("never: %s", what)
+		}
+	}
+}
+
+// A Log keeps what several goroutines write. The zero Log is empty.
+type Log struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *Log) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(b)
+}
+
+// String returns what was written so far.
+func (l *Log) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+// Count returns how often a text was written so far.
+func (l *Log) Count(text string) int { return strings.Count(l.String(), text) }
 
 // SkipShort skips a test under -short, and says why.
 func SkipShort(t testing.TB, why string) {

@@ -23,6 +23,7 @@ package modeltest
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -224,4 +225,33 @@ func Ask(t testing.TB, m pawl.Model, r pawl.Request) (reply *pawl.Reply, failed 
 		}
 	}
 	return reply, failed
+}
+
+// Call is a call of a tool. Its arguments are strings and numbers.
+func Call(tool string, args map[string]any) pawl.Call {
+	raw, err := json.Marshal(args)
+	if err != nil {
+		panic(err)
+	}
+	return pawl.Call{Tool: tool, Args: raw}
+}
+
+// Turns is a model that makes the calls of one turn after the other, and then only talks. It
+// leaves the latest request in last, unless that is nil.
+func Turns(last *pawl.Request, turns ...[]pawl.Call) pawl.Model {
+	return pawl.ModelFunc(func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
+		if last != nil {
+			*last = r
+		}
+		turn := 0
+		for _, m := range r.Messages {
+			if m.Role == pawl.RoleAssistant {
+				turn++
+			}
+		}
+		if turn < len(turns) {
+			return pawl.Do(turns[turn]...), nil
+		}
+		return pawl.Say("I found nothing."), nil
+	})
 }
