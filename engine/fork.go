@@ -54,14 +54,7 @@ func (e *Engine) Fork(ctx context.Context, agent pawl.Agent, run string, seq uin
 }
 
 func (e *Engine) fork(ctx context.Context, agent pawl.Agent, run string, seq uint64, o *ForkOptions) (*driver, error) {
-	if err := nested(ctx); err != nil {
-		return nil, err
-	}
-	began := agent
-	if o.Stop != nil {
-		agent.Stop = o.Stop
-	}
-	m, err := e.machine(agent)
+	m, err := e.machineWith(ctx, agent, o.Stop)
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +91,7 @@ func (e *Engine) fork(ctx context.Context, agent pawl.Agent, run string, seq uin
 			return err
 		}
 		r.appendNow(pawl.RunForked{From: from, Seq: uint64(len(shared)), Digest: digest, Input: r.clean.text(o.Input), Labels: e.names(o.Labels), Owner: lease.Owner, Epoch: lease.Epoch, By: o.By})
-		return resume(ctx, d, began, &ResumeOptions{Limits: o.Limits, Stop: o.Stop, AllowChange: o.AllowChange, AllowSpent: o.AllowSpent, of: run})
+		return resume(ctx, d, agent, &ResumeOptions{Limits: o.Limits, Stop: o.Stop, AllowChange: o.AllowChange, AllowSpent: o.AllowSpent, of: run})
 	})
 	if err != nil {
 		r.lease.release()

@@ -88,16 +88,20 @@ func (e *Engine) Resume(ctx context.Context, agent pawl.Agent, run string, o *Re
 	return e.launch(ctx, d)
 }
 
-// reopen claims a run, reads it, and resumes it under agent, or a fork of it in its place.
-func (e *Engine) reopen(ctx context.Context, agent pawl.Agent, run string, o *ResumeOptions) (*driver, error) {
+// machineWith makes the machine of a run that goes on, under another stop condition if one is given.
+func (e *Engine) machineWith(ctx context.Context, agent pawl.Agent, stop pawl.Condition) (*pawl.Machine, error) {
 	if err := nested(ctx); err != nil {
 		return nil, err
 	}
-	began := agent
-	if o.Stop != nil {
-		agent.Stop = o.Stop
+	if stop != nil {
+		agent.Stop = stop
 	}
-	m, err := e.machine(agent)
+	return e.machine(agent)
+}
+
+// reopen claims a run, reads it, and resumes it under agent, or a fork of it in its place.
+func (e *Engine) reopen(ctx context.Context, agent pawl.Agent, run string, o *ResumeOptions) (*driver, error) {
+	m, err := e.machineWith(ctx, agent, o.Stop)
 	if err != nil {
 		return nil, err
 	}
@@ -115,14 +119,14 @@ func (e *Engine) reopen(ctx context.Context, agent pawl.Agent, run string, o *Re
 		if err := e.last(ctx, r); err != nil {
 			return err
 		}
-		return resume(ctx, d, began, o)
+		return resume(ctx, d, agent, o)
 	})
 	if err == nil {
 		return d, nil
 	}
 	r.lease.release()
 	if o.Upgrade == UpgradeFork && errors.As(err, new(*ChangedError)) {
-		return e.resumeFork(ctx, began, run, o)
+		return e.resumeFork(ctx, agent, run, o)
 	}
 	return nil, err
 }

@@ -205,26 +205,25 @@ func (r *reader) check(f *File, root ast.Node) {
 	f.Repeat, f.Parallel = max(f.Repeat, 1), max(f.Parallel, 1)
 }
 
-// cases reads the cases where they stand: in the file, or one on each line of another.
-func (r *reader) cases(f *File) {
-	var score []Scorer
-	for _, n := range f.Score {
-		if s, ok := r.scorer(r.path, 0, n); ok {
-			score = append(score, s)
+func (r *reader) scorers(path string, line int, nodes []ast.Node) (list []Scorer) {
+	for _, n := range nodes {
+		if s, ok := r.scorer(path, line, n); ok {
+			list = append(list, s)
 		}
 	}
+	return list
+}
+
+// cases reads the cases where they stand: in the file, or one on each line of another.
+func (r *reader) cases(f *File) {
+	score, ids := r.scorers(r.path, 0, f.Score), map[string]bool{}
 	before := len(r.problems)
 	add := func(path string, line int, n ast.Node) {
 		var c Case
 		if !r.decode(path, line, n, &c) {
 			return
 		}
-		c.Scorers = slices.Clone(score)
-		for _, one := range c.Score {
-			if s, ok := r.scorer(path, line, one); ok {
-				c.Scorers = append(c.Scorers, s)
-			}
-		}
+		c.Scorers = slices.Concat(score, r.scorers(path, line, c.Score))
 		if len(c.Scorers) == 0 {
 			c.Scorers = []Scorer{{Kind: Status, Want: "success"}}
 		}
@@ -235,7 +234,7 @@ func (r *reader) cases(f *File) {
 			r.at(path, line, n, "nothing says who the user is (write persona: … for the user, or user: … in the case)")
 		case c.Input == "":
 			r.at(path, line, n, "the case has no input")
-		case slices.ContainsFunc(f.Cases, func(o Case) bool { return o.ID == c.ID && c.ID != "" }):
+		case ids[c.ID]:
 			r.at(path, line, n, "there is another case %s (give each an id of its own)", c.ID)
 		case len(f.Cases) == most:
 			r.at(path, line, n, "there are more than %d cases", most)
@@ -245,7 +244,7 @@ func (r *reader) cases(f *File) {
 				r.at(path, line, n, "the case has nothing expected, and %v compares with that (write expected: …)", s)
 			}
 		}
-		if c.ID == "" {
+		if ids[c.ID] = c.ID != ""; c.ID == "" {
 			c.ID = fmt.Sprint(len(f.Cases) + 1)
 		}
 		f.Cases = append(f.Cases, c)
