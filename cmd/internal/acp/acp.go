@@ -32,10 +32,9 @@ type Options struct {
 // Serve serves an editor until it closes the connection or ctx ends. Runs in progress are then
 // suspended.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
-	s := &server{o: o, sessions: map[protocol.SessionId]*session{}}
+	life, cancel := context.WithCancel(ctx)
+	s := &server{o: o, life: life, sessions: map[protocol.SessionId]*session{}}
 	s.changed.L = &s.mu
-	var cancel context.CancelFunc
-	s.life, cancel = context.WithCancel(ctx)
 	ready := make(chan struct{})
 	s.conn = protocol.NewAgentSideConnection(s, out, &gate{in, ready})
 	s.conn.SetLogger(o.Log)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	protocol "github.com/coder/acp-go-sdk"
@@ -174,10 +175,8 @@ func (s *server) kind(tool string) protocol.ToolKind {
 	case strings.HasPrefix(tool, "search"):
 		return protocol.ToolKindSearch
 	}
-	for _, t := range s.agent.Tools {
-		if info := t.Info(); info.Name == tool && info.Effect == pawl.Read {
-			return protocol.ToolKindRead
-		}
+	if slices.ContainsFunc(s.agent.Tools, func(t pawl.Tool) bool { return t.Info().Name == tool && t.Info().Effect == pawl.Read }) {
+		return protocol.ToolKindRead
 	}
 	return protocol.ToolKindExecute
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/ncruces/go-sqlite3"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/testkit/check"
 	"github.com/pawl-run/pawl/server/client"
 )
 
@@ -109,18 +110,14 @@ approvals: {gates: [read_file]}
 		_ = s.Wait()
 		_ = said.Close()
 	})
-	read := func(file string, r *regexp.Regexp) (found string) {
-		if !soon(func() bool {
+	read := func(file string, r *regexp.Regexp) string {
+		var found [][]byte
+		check.Soon(b, r.String(), func() bool {
 			text, _ := os.ReadFile(file)
-			m := r.FindSubmatch(text)
-			if m != nil {
-				found = string(m[1])
-			}
-			return m != nil
-		}) {
-			b.Fatalf("%s says nothing of %s", file, r)
-		}
-		return found
+			found = r.FindSubmatch(text)
+			return found != nil
+		})
+		return string(found[1])
 	}
 	c, err = client.New(read(said.Name(), serving), token, &client.Options{HTTP: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 1000}}})
 	must(b, err)

@@ -130,10 +130,7 @@ func (r *reader) bad(path string, line int, err error) {
 		}
 	}
 	if wrong, ok := errors.AsType[*yaml.TypeError](err); ok {
-		p.Message = "this is not a number"
-		if wrong.DstType.Kind() == reflect.String {
-			p.Message = "this is not a text (put it in quotes)"
-		}
+		p.Message = "this is not a " + cmp.Or(map[reflect.Kind]string{reflect.String: "text (put it in quotes)"}[wrong.DstType.Kind()], "number")
 	}
 	r.problems = append(r.problems, p)
 }

@@ -117,15 +117,12 @@ func (r *reader) scorer(path string, line int, n ast.Node) (s Scorer, ok bool) {
 		r.at(path, line, n, "this is no scorer (write %s)", forms)
 		return s, false
 	}
-	if err != nil {
-		if at := yaml.Error(nil); errors.As(err, &at) {
-			r.bad(path, line, err)
-		} else {
-			r.at(path, line, value, "%s: %v", s.Kind, err)
-		}
-		return s, false
+	if _, placed := errors.AsType[yaml.Error](err); placed {
+		r.bad(path, line, err)
+	} else if err != nil {
+		r.at(path, line, value, "%s: %v", s.Kind, err)
 	}
-	return s, true
+	return s, err == nil
 }
 
 // A Score is what one scorer says of one run.
