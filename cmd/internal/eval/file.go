@@ -84,9 +84,7 @@ func Read(path string) (*File, error) {
 	if node == nil || !r.decode(path, 0, node, f) {
 		return nil, r.problems
 	}
-	if f.Name == "" {
-		f.Name = strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
-	}
+	f.Name = cmp.Or(f.Name, strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)))
 	r.check(f, node)
 	r.cases(f)
 	if len(r.problems) > 0 {
@@ -176,9 +174,7 @@ func (r *reader) check(f *File, root ast.Node) {
 			r.at(r.path, 0, at, "the agent has no spec (write spec: agent.yaml)")
 			continue
 		}
-		if a.Name == "" {
-			a.Name = strings.TrimSuffix(filepath.Base(a.Spec), filepath.Ext(a.Spec))
-		}
+		a.Name = cmp.Or(a.Name, strings.TrimSuffix(filepath.Base(a.Spec), filepath.Ext(a.Spec)))
 		if taken[a.Name] {
 			r.at(r.path, 0, at, "there is another agent %s (give each a name of its own)", a.Name)
 		}
