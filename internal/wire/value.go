@@ -167,11 +167,11 @@ func exact(v reflect.Value, f *field, depth int) bool {
 		}
 		fields := shapeOf(v.Type())
 		for i := range fields {
-			if !exact(v.Field(fields[i].index), &fields[i], depth+1) {
+			if depth >= MaxDepth || !exact(v.Field(fields[i].index), &fields[i], depth+1) {
 				return false
 			}
 		}
-		return depth < MaxDepth
+		return true
 	case reflect.Slice:
 		if v.Type() == rawType {
 			if v.IsNil() {
