@@ -13,7 +13,7 @@ const (
 	mostLinesOfAll     = 120_165 + 4_289 // of Go, without tests and test kits
 	mostLinesOfLibrary = 78_288 + 3_097  // of these, in the module of the library
 	mostLinesOfFix     = 6_491           // of these, in the module fix
-	mostLinesOfTests   = 89_412 + 2_474  // of tests and their kits
+	mostLinesOfTests   = 89_411 + 2_474  // of tests and their kits
 	mostWords          = 67_337 + 2_441  // of Markdown
 )
 

@@ -30,19 +30,20 @@ type load struct {
 	b        *testing.B
 	provider *httptest.Server
 	mu       sync.Mutex
-	decided  map[string]time.Time // when a run was approved, by its input
+	decided  sync.Map             // when a run was approved, by its input
 	took     map[string][]float64 // milliseconds
 }
 
 func newLoad(b *testing.B) *load {
-	l := &load{b: b, decided: map[string]time.Time{}, took: map[string][]float64{}}
+	l := &load{b: b, took: map[string][]float64{}}
 	input := regexp.MustCompile(`run-\d+\.`)
 	l.provider = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		reply, stop := `{"tool_calls":[{"index":0,"id":"c","type":"function","function":{"name":"read_file","arguments":"{\"path\":\"a.yaml\"}"}}]}`, "tool_calls"
 		if bytes.Contains(body, []byte(`"role":"tool"`)) {
 			reply, stop = `{"content":"It is read."}`, "stop"
-			l.since("approval to the next model call", l.decided[string(input.Find(body))])
+			decided, _ := l.decided.Load(string(input.Find(body)))
+			l.since("approval to the next model call", decided.(time.Time))
 		}
 		time.Sleep(200 * time.Millisecond)
 		w.Header().Set("Content-Type", "text/event-stream")
@@ -157,9 +158,7 @@ func serveRuns(b *testing.B, clients int) {
 				l.since("append to reader", e.Time)
 			}
 			if asked, ok := e.Event.(pawl.ApprovalRequested); ok {
-				l.mu.Lock()
-				l.decided[input] = time.Now()
-				l.mu.Unlock()
+				l.decided.Store(input, time.Now())
 				if err := c.Approve(ctx, r.Run, asked.Call, "ann", nil); err != nil {
 					return err
 				}
