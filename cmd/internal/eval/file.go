@@ -127,8 +127,10 @@ func (r *reader) bad(path string, line int, err error) {
 			p.Line = at.GetToken().Position.Line
 		}
 	}
-	if wrong, ok := errors.AsType[*yaml.TypeError](err); ok {
-		p.Message = "this is not a " + cmp.Or(map[reflect.Kind]string{reflect.String: "text (put it in quotes)"}[wrong.DstType.Kind()], "number")
+	if wrong, ok := errors.AsType[*yaml.TypeError](err); ok && wrong.DstType.Kind() == reflect.String {
+		p.Message = "this is not a text (put it in quotes)"
+	} else if ok {
+		p.Message = "this is not a number"
 	}
 	r.problems = append(r.problems, p)
 }
