@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -24,13 +23,12 @@ func (s *server) Prompt(_ context.Context, r protocol.PromptRequest) (protocol.P
 		return protocol.PromptResponse{}, err
 	}
 	text, files, err := contentOf(r.Prompt)
-	if err == nil && text == "" && len(files) == 0 {
-		err = errors.New("the prompt is empty")
-	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return protocol.PromptResponse{}, protocol.NewInvalidParams(err.Error())
-	}
-	if !at.prompt.TryLock() {
+	case text == "" && len(files) == 0:
+		return protocol.PromptResponse{}, protocol.NewInvalidParams("the prompt is empty")
+	case !at.prompt.TryLock():
 		return protocol.PromptResponse{}, protocol.NewInvalidRequest("a prompt of this session is in progress: wait for its end, or cancel it")
 	}
 	defer at.prompt.Unlock()

@@ -122,11 +122,8 @@ func (env *environment) listen(ctx context.Context, s *serving) (net.Listener, s
 	if err != nil {
 		return nil, "", err
 	}
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.address)
-	if err != nil {
-		return nil, "", refused(err)
-	}
-	return listener, token, nil
+	listener, err := listenTCP(ctx, "--http", s.address)
+	return listener, token, err
 }
 
 // token is the configured bearer token; empty: none is configured.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"net"
@@ -11,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/pawl-run/pawl"
@@ -24,21 +26,24 @@ func (s *service) listen(ctx context.Context) (net.Listener, error) {
 	if s.socket != "" {
 		return listenSocket(ctx, s.socket)
 	}
-	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.address)
-	if err != nil {
-		return nil, refused(err)
+	return listenTCP(ctx, "--addr", s.address)
+}
+
+// listenTCP listens at the address that a flag has.
+func listenTCP(ctx context.Context, flag, addr string) (net.Listener, error) {
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		err = fmt.Errorf("%s %s: another program listens there; end it, or choose another port (0 takes a free one)", flag, addr)
 	}
-	return l, nil
+	return l, refused(err)
 }
 
 // place is where people type commands about the runs: with --server.
 func (s *service) place(l net.Listener) explain.Place {
 	at := "http://" + l.Addr().String()
 	if s.socket != "" {
-		at = "unix://" + s.socket
-		if path, err := filepath.Abs(s.socket); err == nil {
-			at = "unix://" + path
-		}
+		path, _ := filepath.Abs(s.socket)
+		at = "unix://" + cmp.Or(path, s.socket)
 	}
 	return explain.Place{Flags: []string{"--server", cmp.Or(s.public, at)}, Server: true, Held: heldBy}
 }
@@ -106,9 +111,9 @@ func (a *app) probes(ctx context.Context, addr string, of probed) (quit func(), 
 	if _, _, err := net.SplitHostPort(addr); err != nil {
 		return nil, misuse("--metrics is %q; write an address with a port, such as 127.0.0.1:9090 or :9090", addr)
 	}
-	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
+	l, err := listenTCP(ctx, "--metrics", addr)
 	if err != nil {
-		return nil, refused(err)
+		return nil, err
 	}
 	web := &http.Server{Handler: probing(a.scraped(), of), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 16 << 10}
 	go func() { _ = web.Serve(l) }()
