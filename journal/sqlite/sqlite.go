@@ -176,7 +176,7 @@ func markOutage(err error) error {
 }
 
 // restore is what to do about a damaged database.
-const restore = "restore the database from a copy"
+const restore = "restore the database from a copy, or save the rest with sqlite3 FILE .recover | sqlite3 NEW"
 
 // explain adds the meaning of SQLite's short error codes.
 func explain(err error) error {
