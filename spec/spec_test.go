@@ -286,6 +286,7 @@ cage: {files: {read: [./x.sh], write: [out]}}
 		"spec.yaml:4:6: there is no directory none (commands run in it)",
 		"spec.yaml:6:41: ./x.sh cannot be executed (chmod +x it, or name its interpreter first)",
 		"spec.yaml:7:41: there is no file ./y.sh in the spec's directory",
+		"spec.yaml:8:41: there is no program z in PATH",
 		"spec.yaml:8:63: the witness y is not there (it counts as missing; what makes it appear voids an approval)",
 		"spec.yaml:8:66: the witness / is not a file (calls that need approval would be refused)",
 		"spec.yaml:9:21: delete_* matches no tool of the agent",

@@ -1,7 +1,9 @@
 package spec
 
 import (
+	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -120,12 +122,13 @@ func unset(without, kept string) func(*Spec, string) string {
 	}
 }
 
-// unprogrammed warns of a program of the spec's directory that cannot be run.
+// unprogrammed warns of a program that is not in PATH, and of one of the spec's directory that cannot be run.
 func unprogrammed(s *Spec, name string) string {
-	if !strings.HasPrefix(name, "./") {
-		return ""
-	}
+	_, missing := exec.LookPath(name)
 	switch info, err := os.Stat(filepath.Join(s.base, name)); {
+	case errors.Is(missing, exec.ErrNotFound):
+		return "there is no program " + name + " in PATH"
+	case !strings.HasPrefix(name, "./"):
 	case err != nil:
 		return "there is no file " + name + " in the spec's directory"
 	case info.IsDir() || info.Mode()&0o111 == 0:
