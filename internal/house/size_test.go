@@ -11,9 +11,9 @@ import (
 // notices, instructions, credentials, encryption, users of evaluations and files of tools were granted when they came.
 const (
 	mostLinesOfAll     = 120_167 + 4_289 // of Go, without tests and test kits
-	mostLinesOfLibrary = 78_288 + 3_097  // of these, in the module of the library
+	mostLinesOfLibrary = 78_291 + 3_097  // of these, in the module of the library
 	mostLinesOfFix     = 6_491           // of these, in the module fix
-	mostLinesOfTests   = 89_416 + 2_474  // of tests and their kits
+	mostLinesOfTests   = 89_417 + 2_474  // of tests and their kits
 	mostWords          = 67_337 + 2_441  // of Markdown
 )
 

@@ -128,9 +128,8 @@ func end(u *updates, r pawl.Result) (protocol.PromptResponse, error) {
 }
 
 // contentOf is a prompt as the input of a run, with its files.
-func contentOf(blocks []protocol.ContentBlock) (string, []pawl.File, error) {
+func contentOf(blocks []protocol.ContentBlock) (_ string, files []pawl.File, _ error) {
 	var texts []string
-	var files []pawl.File
 	file := func(name, kind, data string) error {
 		content, err := base64.StdEncoding.DecodeString(data)
 		files = append(files, pawl.File{Name: name, Type: kind, Data: content})

@@ -78,8 +78,7 @@ func Read(path string) (*File, error) {
 	if err != nil {
 		return nil, spec.Problems{unreadable(path, err)}
 	}
-	r := &reader{path: path}
-	f := &File{Path: path}
+	r, f := &reader{path: path}, &File{Path: path}
 	node := r.parse(path, 0, wire.Unmarked(data))
 	if node == nil || !r.decode(path, 0, node, f) {
 		return nil, r.problems
@@ -158,10 +157,9 @@ func (r *reader) decode(path string, line int, n ast.Node, to any) bool {
 
 func (r *reader) check(f *File, root ast.Node) {
 	find := func(path string) ast.Node {
-		if p, err := yaml.PathString(path); err == nil {
-			if n, err := p.FilterNode(root); err == nil && n != nil {
-				return n
-			}
+		p, _ := yaml.PathString(path) // which is written here
+		if n, err := p.FilterNode(root); err == nil && n != nil {
+			return n
 		}
 		return root
 	}
