@@ -35,8 +35,7 @@ const own = "__"
 // the model's own words, unless the call changed something: then they describe
 // the change.
 func knownTo(s *pawl.State) *known {
-	k := &known{dates: map[string]bool{}}
-	k.full = s.Internals().Window().Images > 0 // a picture may show any value
+	k := &known{dates: map[string]bool{}, full: s.Internals().Window().Images > 0} // a picture may show any value
 	d := s.Declaration()
 	k.add(d.Prompt + "\n" + string(d.Steps) + "\n" + s.Seen())
 	for _, t := range d.Tools {
@@ -90,12 +89,13 @@ func (k *known) add(text string) {
 	}
 	text = display.Digits(text)
 	k.text.WriteString(flat(text))
-	dates(text, func(written string, days []string) string {
+	text = dates(text, func(written string, days []string) string {
 		for _, day := range days {
 			if k.dates[day] = true; day[0] == '-' {
 				k.dates["any"+day] = true
 			} else {
 				k.dates[day[4:]] = true
+				written = day[:4] // 2026-03-12 says nothing about 12%
 			}
 		}
 		return written
