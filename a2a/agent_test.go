@@ -229,6 +229,7 @@ func TestFiles(t *testing.T) {
 
 // What a remote agent does wrong is an error that says so.
 func TestBadPeers(t *testing.T) {
+	t.Parallel()
 	for want, change := range map[string]func(*a2a.Card){
 		"has no interface for": func(c *a2a.Card) { c.SupportedInterfaces = nil },
 		"GRPC 1.0":             func(c *a2a.Card) { c.SupportedInterfaces[0].ProtocolBinding = "GRPC" },
@@ -316,6 +317,7 @@ func TestCancel(t *testing.T) {
 // Wherever the process dies, there is one task, although the remote agent does not know messages
 // by their ids. So it is for an agent by itself and for one that is a tool.
 func TestKills(t *testing.T) {
+	t.Parallel()
 	for name, build := range map[string]func(pawl.Agent) pawl.Agent{
 		"itself": func(remote pawl.Agent) pawl.Agent { return remote },
 		"tool": func(remote pawl.Agent) pawl.Agent {

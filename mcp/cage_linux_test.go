@@ -71,10 +71,7 @@ func confined(t *testing.T, c process.Cage) cell {
 
 func imprisoned(t *testing.T, dir string, c process.Cage) *mcp.Server {
 	t.Helper()
-	s, err := mcp.Connect(t.Context(), "peer", mcp.Command([]string{os.Args[0], "play", "prisoner"}, &mcp.CommandOptions{Dir: dir, Env: []string{"GORACE"}, Cage: confined(t, c)}), nil)
-	must(t, err)
-	t.Cleanup(func() { s.Close() })
-	return s
+	return connectTo(t, mcp.Command([]string{os.Args[0], "play", "prisoner"}, &mcp.CommandOptions{Dir: dir, Env: []string{"GORACE"}, Cage: confined(t, c)}), nil)
 }
 
 func attempt(t *testing.T, s *mcp.Server, do, with string) string {
@@ -161,9 +158,7 @@ func TestCageHint(t *testing.T) {
 // A cage that does not let a tool be reached does not change what the tool is.
 func TestCagePins(t *testing.T) {
 	free, caged := connect(t, "good", nil), process.Cage{NoNetwork: true}
-	s, err := mcp.Connect(t.Context(), "peer", mcp.Command([]string{os.Args[0], "play", "good"}, &mcp.CommandOptions{Env: []string{"GORACE"}, Cage: confined(t, caged)}), nil)
-	must(t, err)
-	defer s.Close()
+	s := connectTo(t, mcp.Command([]string{os.Args[0], "play", "good"}, &mcp.CommandOptions{Env: []string{"GORACE"}, Cage: confined(t, caged)}), nil)
 	declared := func(s *mcp.Server) pawl.Declaration {
 		m, err := pawl.NewMachine(pawl.Agent{Name: "a", Model: pawl.ModelFunc(nil), Tools: []pawl.Tool{pick(t, s, "peer__echo")}})
 		must(t, err)

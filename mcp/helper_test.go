@@ -45,13 +45,17 @@ func play(part string) {
 }
 
 // server is a command that plays a part.
-func server(part string) mcp.Transport {
-	return mcp.Command([]string{os.Args[0], "play", part}, &mcp.CommandOptions{Env: []string{"GORACE"}})
+func server(part string) mcp.Transport { return serverIn("", part) }
+
+func serverIn(dir, part string) mcp.Transport {
+	return mcp.Command([]string{os.Args[0], "play", part}, &mcp.CommandOptions{Dir: dir, Env: []string{"GORACE"}})
 }
 
-func connect(t *testing.T, part string, o *mcp.Options) *mcp.Server {
+func connect(t *testing.T, part string, o *mcp.Options) *mcp.Server { return connectTo(t, server(part), o) }
+
+func connectTo(t *testing.T, server mcp.Transport, o *mcp.Options) *mcp.Server {
 	t.Helper()
-	s, err := mcp.Connect(t.Context(), "peer", server(part), o)
+	s, err := mcp.Connect(t.Context(), "peer", server, o)
 	must(t, err)
 	t.Cleanup(func() { s.Close() })
 	return s

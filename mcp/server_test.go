@@ -273,9 +273,7 @@ func TestNoise(t *testing.T) {
 func TestEnvironment(t *testing.T) {
 	t.Setenv("PAWL_CANARY", "canary")
 	t.Setenv("PEER_TOKEN", "token-of-the-peer")
-	s, err := mcp.Connect(t.Context(), "peer", mcp.Command([]string{os.Args[0], "play", "good"}, &mcp.CommandOptions{Secrets: []string{"PEER_TOKEN"}}), nil)
-	must(t, err)
-	defer s.Close()
+	s := connectTo(t, mcp.Command([]string{os.Args[0], "play", "good"}, &mcp.CommandOptions{Secrets: []string{"PEER_TOKEN"}}), nil)
 	got := call(t, s, "peer__environ", "{}")
 	if strings.Contains(got, "CANARY") || !strings.Contains(got, "PEER_TOKEN=") || !strings.Contains(got, "PATH=") {
 		t.Errorf("environment %s", got)
@@ -339,33 +337,31 @@ func TestDeath(t *testing.T) {
 // A call that never came into a server's input was not made: it is made by the next
 // server, once, or it is not run. Nobody is told that its outcome is unknown.
 func TestNeverReached(t *testing.T) {
-	for part, waits := range map[string]time.Duration{"shuts once": 0, "ends once": 0, "ends once, a while ago": 50 * time.Millisecond, "shuts": 0} {
-		times := 1
-		if part == "ends once" {
-			times = 4 // either side may notice first
-		}
-		for range times {
-			t.Run(part, func(t *testing.T) {
-				t.Chdir(t.TempDir())
-				name, _, _ := strings.Cut(part, ",")
-				s := connect(t, name, nil)
-				time.Sleep(waits)
-				ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-				defer cancel()
-				out, err := pick(t, s, "peer__t").Run(ctx, pawl.Invocation{})
-				calls, _ := os.ReadFile("calls")
-				if part != "shuts" {
-					if err != nil || string(out.JSON) != `"made"` || len(calls) != 1 {
-						t.Errorf("%s, %v; it was made %d times", out.JSON, err, len(calls))
-					}
-					return
+	// Either side may notice first that the server ends.
+	for _, part := range []string{"shuts once", "shuts", "ends once, a while ago", "ends once", "ends once", "ends once", "ends once"} {
+		t.Run(part, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			name, late, _ := strings.Cut(part, ",")
+			s := connectTo(t, serverIn(dir, name), nil)
+			if late != "" {
+				time.Sleep(50 * time.Millisecond)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			defer cancel()
+			out, err := pick(t, s, "peer__t").Run(ctx, pawl.Invocation{})
+			calls, _ := os.ReadFile(dir + "/calls")
+			if part != "shuts" {
+				if err != nil || string(out.JSON) != `"made"` || len(calls) != 1 {
+					t.Errorf("%s, %v; it was made %d times", out.JSON, err, len(calls))
 				}
-				var n interface{ NotRun() bool }
-				if !errors.As(err, &n) || !n.NotRun() || !strings.HasPrefix(err.Error(), "not run: mcp server peer: ") || len(calls) != 0 {
-					t.Errorf("%v; it was made %d times", err, len(calls))
-				}
-			})
-		}
+				return
+			}
+			var n interface{ NotRun() bool }
+			if !errors.As(err, &n) || !n.NotRun() || !strings.HasPrefix(err.Error(), "not run: mcp server peer: ") || len(calls) != 0 {
+				t.Errorf("%v; it was made %d times", err, len(calls))
+			}
+		})
 	}
 }
 
@@ -430,6 +426,7 @@ func appears(t *testing.T, name string) {
 
 // A server that does not read cannot block a call whose arguments fill the pipe.
 func TestServerNotReading(t *testing.T) {
+	t.Parallel()
 	s := connect(t, "not reading", nil)
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()

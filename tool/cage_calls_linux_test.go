@@ -117,6 +117,7 @@ func TestCageOutward(t *testing.T) {
 // TestCageKinds has a caged command use kinds of memory that no limit of a process
 // counts. Either the kind is refused, or a control group ends the command.
 func TestCageKinds(t *testing.T) {
+	t.Parallel()
 	p, c := newPit(t), &tool.Cage{Memory: 600 << 20} // room for the race detector
 	caging(t, c)
 	grouped := strings.Contains(c.Describe(), "memory control group")

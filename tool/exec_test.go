@@ -52,6 +52,7 @@ func TestExec(t *testing.T) {
 // A command within a Go function ends with the run's time, even if it ignores SIGTERM, and so does
 // what it has started.
 func TestExecInRun(t *testing.T) {
+	t.Parallel()
 	mark := filepath.Join(t.TempDir(), "mark")
 	work := tool.Func("work", "Work.", func(ctx context.Context, _ struct{}) (string, error) {
 		r, err := tool.Exec(ctx, []string{"sh", "-c", "trap '' TERM; (trap '' TERM; while :; do date +%N >> " + mark + "; sleep 0.05; done) & wait"}, nil)
