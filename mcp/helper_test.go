@@ -51,7 +51,9 @@ func serverIn(dir, part string) mcp.Transport {
 	return mcp.Command([]string{os.Args[0], "play", part}, &mcp.CommandOptions{Dir: dir, Env: []string{"GORACE"}})
 }
 
-func connect(t *testing.T, part string, o *mcp.Options) *mcp.Server { return connectTo(t, server(part), o) }
+func connect(t *testing.T, part string, o *mcp.Options) *mcp.Server {
+	return connectTo(t, server(part), o)
+}
 
 func connectTo(t *testing.T, server mcp.Transport, o *mcp.Options) *mcp.Server {
 	t.Helper()

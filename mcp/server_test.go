@@ -347,9 +347,7 @@ func TestNeverReached(t *testing.T) {
 			if late != "" {
 				time.Sleep(50 * time.Millisecond)
 			}
-			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-			defer cancel()
-			out, err := pick(t, s, "peer__t").Run(ctx, pawl.Invocation{})
+			out, err := pick(t, s, "peer__t").Run(t.Context(), pawl.Invocation{})
 			calls, _ := os.ReadFile(dir + "/calls")
 			if part != "shuts" {
 				if err != nil || string(out.JSON) != `"made"` || len(calls) != 1 {
