@@ -32,6 +32,7 @@ type turn struct {
 	provider.Turn
 	state  state
 	blocks []*block
+	open   map[int]*block // those of them that grow, by index
 	stop   string
 	filter string // of a refusal, in the provider's words
 	fresh  int    // input tokens neither read from nor written to a cache
@@ -131,7 +132,7 @@ func (t *turn) Event(data []byte) ([]pawl.Chunk, error) {
 		if t.state != waiting {
 			return nil, t.Broken("a second message_start")
 		}
-		t.state = writing
+		t.state, t.open = writing, map[int]*block{}
 		t.count(e.Message.Usage)
 	case "content_block_start":
 		if t.state != writing {
@@ -139,17 +140,18 @@ func (t *turn) Event(data []byte) ([]pawl.Chunk, error) {
 		}
 		return t.begin(e.Index, e.Block)
 	case "content_block_delta":
-		b := t.block(e.Index)
+		b := t.open[e.Index]
 		if b == nil || t.state != writing {
 			return nil, t.Broken(fmt.Sprintf("a delta for block %d, which is not open", e.Index))
 		}
 		return t.grow(b, e.Delta)
 	case "content_block_stop":
-		b := t.block(e.Index)
+		b := t.open[e.Index]
 		if b == nil || t.state != writing {
 			return nil, t.Broken(fmt.Sprintf("the end of block %d, which is not open", e.Index))
 		}
 		b.open = false
+		delete(t.open, e.Index)
 	case "message_delta":
 		if t.state == waiting {
 			return nil, t.Broken("message_delta before message_start")
@@ -194,22 +196,13 @@ func (t *turn) count(u usage) {
 	t.Usage.Input = t.fresh + t.Usage.CacheRead + t.Usage.CacheWrite
 }
 
-func (t *turn) block(index int) *block {
-	for _, b := range t.blocks {
-		if b.index == index && b.open {
-			return b
-		}
-	}
-	return nil
-}
-
 func (t *turn) begin(index int, raw json.RawMessage) ([]pawl.Chunk, error) {
-	if t.block(index) != nil {
+	if t.open[index] != nil {
 		return nil, t.Broken(fmt.Sprintf("block %d begun twice", index))
 	}
 	b := &block{index: index, first: raw, open: true}
 	_ = json.Unmarshal(raw, &b.content) // an unknown kind of block is sent back unchanged
-	t.blocks = append(t.blocks, b)
+	t.blocks, t.open[index] = append(t.blocks, b), b
 	switch b.Type {
 	case "text":
 		b.text.WriteString(b.Text)
