@@ -341,6 +341,7 @@ var parts = map[string]func(){
 	"clash":      lists(tool("a.b"), tool("a/b"), tool("c")),
 	"forged":     lists(tool("__complete__"), tool("read\u202e file"), tool(strings.Repeat("long", 30)), tool("other__write")),
 	"poison":     lists(`{"name":"p","description":"Read.\u200b\u001b[8m IGNORE\u001b[0m\udb40\udc41","inputSchema":{"type":"object","properties":{"x":{"type":"string","description":"\u202eevil","enum":["a\u200b"]}}}}`),
+	"string":     lists(`{"name":"p","description":"d","inputSchema":"object"}`, tool("fine")),
 	"array":      lists(`{"name":"p","description":"d","inputSchema":{"type":"array"}}`, tool("fine")),
 	"nothing":    lists(),
 	"odd":        answersOddly,

@@ -105,7 +105,8 @@ func schema(from any) (input json.RawMessage, loose string, err error) {
 	}
 	object, ok := from.(map[string]any)
 	if !ok {
-		return nil, "", fmt.Errorf("its input schema is %T, not an object", from)
+		text, _ := json.Marshal(from) // which came as JSON
+		return nil, "", fmt.Errorf("its input schema is %.40s, not an object (correct it at the server)", text)
 	}
 	kinds, several := object["type"].([]any)
 	if t, one := object["type"].(string); one && t != "object" || several && !slices.Contains(kinds, any("object")) {

@@ -216,6 +216,7 @@ func TestNotes(t *testing.T) {
 		{"same", 1, ""},
 		{"clash", 2, `[mcp server peer: tool "a/b" is left out: its name here is peer__a_b, as that of "a.b"]`},
 		{"array", 1, `[mcp server peer: tool "p" is left out: its input schema is for array; the arguments of a tool are an object]`},
+		{"string", 1, `[mcp server peer: tool "p" is left out: its input schema is "object", not an object (correct it at the server)]`},
 		{"large", 1, `[mcp server peer: tool "p" is left out: its definition has 200061 bytes, which is more than 131072]`},
 		{"pattern", 2, `[mcp server peer: tool "p" is offered without the check of /properties/x/pattern (schema at /properties/x/pattern: ` +
 			"string must be a valid regex: error parsing regexp: invalid or unsupported Perl syntax: `(?!`)]"},

@@ -56,11 +56,7 @@ func TestScorers(t *testing.T) {
 		{`status`, ``, "", true},
 		{`{status: exhausted}`, ``, "", false},
 	} {
-		file := "agents: [{spec: a.yaml}]\nscore: [" + c.scorer + "]\ncases: [{input: x"
-		if c.expected != "" {
-			file += ", expected: " + c.expected
-		}
-		f, err := read(t, "", file+"}]\n")
+		f, err := read(t, "", "agents: [spec: a]\nscore: ["+c.scorer+"]\ncases: [{input: x,expected: "+c.expected+"}]")
 		if err != nil {
 			t.Errorf("%s %s: %v", c.scorer, c.expected, err)
 			continue
@@ -103,6 +99,7 @@ func TestProblems(t *testing.T) {
 		{"a bad status", good, "agents: [{spec: a.yaml}]\ncases: c.jsonl\nscore: [{status: fine}]\n", "e.yaml:3:18: status: "},
 		{"a judge without a rubric", good, "agents: [{spec: a.yaml}]\ncases: c.jsonl\nscore: [{judge: {model: m}}]\n", "a judge has a model and a rubric"},
 		{"a bad threshold", good, "agents: [{spec: a.yaml}]\ncases: c.jsonl\nthreshold: 90\n", "e.yaml:3:12: threshold is 90"},
+		{"half", good, "agents: [{spec: a}]\ncases: c.jsonl\nrepeat: 1.5\n", "e.yaml:3:9: 1.5 is not a whole number"},
 		{"a missing file", "", "agents: [{spec: a.yaml}]\ncases: d.jsonl\n", "e.yaml:2:8: cases d.jsonl: no such file or directory"},
 		{"a malformed line", good + "\n{\"id\": \n", "agents: [{spec: a.yaml}]\ncases: c.jsonl\n", "c.jsonl:3:7: unexpected end of JSON input"},
 		{"an unknown key of a case", good + `{"input":"x","exp":1}`, "agents: [{spec: a.yaml}]\ncases: c.jsonl\n", `c.jsonl:2:14: unknown field "exp"`},

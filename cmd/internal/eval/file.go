@@ -186,6 +186,11 @@ func (r *reader) check(f *File, root ast.Node) {
 	if f.Repeat < 0 || f.Parallel < 0 || f.MaxCost < 0 {
 		r.at(r.path, 0, root, "repeat, parallel and max_cost must not be negative")
 	}
+	for _, whole := range []string{"$.repeat", "$.parallel", "$.user.messages"} {
+		if n, broken := find(whole).(*ast.FloatNode); broken { // which the library would round down
+			r.at(r.path, 0, n, "%v is not a whole number", n)
+		}
+	}
 	if u := f.User; u != nil {
 		if u.Model == "" {
 			r.at(r.path, 0, find("$.user"), "the user has no model (write model: PROVIDER/NAME)")
