@@ -133,3 +133,23 @@ test("a queued run shows its place in the queue", async ({ page, pawl }) => {
   await expect(page.locator(rows, { hasText: first })).toContainText("queued, no. 1");
   await expect(page.locator(rows, { hasText: second })).toContainText("queued, no. 2");
 });
+
+test("numbers and headings fit their columns, and a long input leaves room for other rows", async ({ page, pawl }) => {
+  await pawl.start("restock", { input: `Order ${"W".repeat(400)}` });
+  await pawl.login(page);
+  const overflow = (cells: string) => page.locator(cells).evaluateAll((all) => all.filter((c) => {
+    const text = document.createRange();
+    text.selectNodeContents(c);
+    return text.getBoundingClientRect().right > c.getBoundingClientRect().right - parseFloat(getComputedStyle(c).paddingRight) + 0.5;
+  }).map((c) => c.textContent));
+  await expect(page.locator("table.list")).toBeVisible();
+  expect(await overflow(".list th.num")).toEqual([]);
+  await page.getByRole("link", { name: /^Waiting/ }).click();
+  const input = page.locator(".list.waiting .input", { hasText: "WWWW" });
+  expect((await input.boundingBox())!.height).toBeLessThan(100);
+  await page.setViewportSize({ width: 375, height: 800 });
+  expect((await input.boundingBox())!.height).toBeLessThan(100);
+  await page.getByRole("link", { name: "Cost", exact: true }).click();
+  await expect(page.locator(".stats tbody tr", { hasText: "restock" })).toContainText("$0.0");
+  expect(await overflow(".stats :is(th, td).num")).toEqual([]);
+});
