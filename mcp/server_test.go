@@ -158,11 +158,8 @@ func TestOddAnswers(t *testing.T) {
 	}
 	for _, stream := range []bool{false, true} {
 		web := httptest.NewServer(answering(stream))
-		s, err := mcp.Connect(t.Context(), "peer", mcp.HTTP(web.URL, nil), nil)
-		must(t, err)
-		check(t, s)
-		s.Close()
-		web.Close()
+		t.Cleanup(web.Close)
+		check(t, connectTo(t, mcp.HTTP(web.URL, nil), nil))
 	}
 }
 

@@ -15,12 +15,6 @@ import (
 	"github.com/pawl-run/pawl/tool"
 )
 
-// isHyphen reports whether a document is a Hyphen loop rather than a spec.
-func isHyphen(root *node) bool {
-	t := root.get("type")
-	return t != nil && t.text == "loop" && root.get("properties") != nil
-}
-
 // hyphenInput is the default input of such a loop, whose objective is in the
 // prompt.
 const hyphenInput = "Given the above, what is your next step?"

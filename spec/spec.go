@@ -157,7 +157,7 @@ func parse(name string, data []byte, o *Options) (*Spec, Problems) {
 	if s.family.trail == nil {
 		s.family.trail = []string{filepath.Join(s.base, filepath.Base(name))}
 	}
-	if isHyphen(root) {
+	if t := root.get("type"); t != nil && t.text == "loop" && root.get("properties") != nil { // a Hyphen loop
 		if !s.readHyphen(root) {
 			return nil, d.problems
 		}

@@ -114,7 +114,7 @@ func (c *Client) once(ctx context.Context, k *call, out any) (after time.Duratio
 		*file = body
 		return 0, nil
 	}
-	if !isJSON(response) {
+	if kind, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type")); kind != "application/json" && !strings.HasSuffix(kind, "+json") {
 		return 0, c.unexpected(k, response, "", body)
 	}
 	if err := json.Unmarshal(body, out); err != nil {
@@ -245,11 +245,6 @@ func (c *Client) unexpected(k *call, response *http.Response, detail string, bod
 		text = string(r[:mostShown]) + "…"
 	}
 	return &ResponseError{k.method, c.shownURL(k), response.StatusCode, detail, text}
-}
-
-func isJSON(response *http.Response) bool {
-	kind, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type"))
-	return kind == "application/json" || strings.HasSuffix(kind, "+json")
 }
 
 // passing reports whether a retry may help: the server or a proxy is overloaded, or the

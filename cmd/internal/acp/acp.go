@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	protocol "github.com/coder/acp-go-sdk"
 
@@ -81,8 +82,9 @@ type server struct {
 // session is a thread of an editor.
 type session struct {
 	id     protocol.SessionId
-	prompt sync.Mutex // held by the prompt in progress
-	run    string     // the run of that prompt; empty: none
+	prompt sync.Mutex  // held by the prompt in progress
+	run    string      // the run of that prompt; empty: none
+	ended  atomic.Bool // the editor has cancelled that prompt
 	// shown are the calls that the editor has seen; true: with the change of a file.
 	shown map[protocol.ToolCallId]bool
 	open  map[protocol.ToolCallId]bool // those of them that are not over
@@ -125,6 +127,12 @@ func (s *server) LoadSession(ctx context.Context, r protocol.LoadSessionRequest)
 	}
 	if len(heads) == 0 {
 		return protocol.LoadSessionResponse{}, protocol.NewInvalidParams("there is no session " + string(r.SessionId))
+	}
+	if old, err := s.session(r.SessionId); err == nil {
+		if !old.prompt.TryLock() {
+			return protocol.LoadSessionResponse{}, inProgress()
+		}
+		defer old.prompt.Unlock()
 	}
 	at := s.add(r.SessionId)
 	for _, h := range slices.Backward(heads) {
@@ -175,12 +183,13 @@ func (s *server) session(id protocol.SessionId) (*session, error) {
 	return nil, protocol.NewInvalidParams("there is no session " + string(id))
 }
 
-// Cancel cancels the run of the prompt in progress.
+// Cancel cancels the prompt in progress, and its run if there is one already.
 func (s *server) Cancel(ctx context.Context, r protocol.CancelNotification) error {
 	at, err := s.session(r.SessionId)
 	if err != nil {
 		return err
 	}
+	at.ended.Store(true)
 	s.mu.Lock()
 	run := at.run
 	s.mu.Unlock()

@@ -29,9 +29,10 @@ func (s *server) Prompt(_ context.Context, r protocol.PromptRequest) (protocol.P
 	case text == "" && len(files) == 0:
 		return protocol.PromptResponse{}, protocol.NewInvalidParams("the prompt is empty")
 	case !at.prompt.TryLock():
-		return protocol.PromptResponse{}, protocol.NewInvalidRequest("a prompt of this session is in progress: wait for its end, or cancel it")
+		return protocol.PromptResponse{}, inProgress()
 	}
 	defer at.prompt.Unlock()
+	at.ended.Store(false)
 	s.prompts.Add(1)
 	defer s.prompts.Done()
 	ctx := s.life // the run belongs to the connection: Cancel ends it, not the request
@@ -61,10 +62,20 @@ func (s *server) Prompt(_ context.Context, r protocol.PromptRequest) (protocol.P
 	return end(u, result)
 }
 
+func inProgress() error {
+	return protocol.NewInvalidRequest("a prompt of this session is in progress: wait for its end, or cancel it")
+}
+
+// running notes the run of a prompt. If the prompt was cancelled before, the run is now.
 func (s *server) running(at *session, run string) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	at.run = run
+	s.mu.Unlock()
+	if at.ended.Load() {
+		if err := s.Cancel(s.life, protocol.CancelNotification{SessionId: at.id}); err != nil {
+			s.o.Log.Warn("a run is not cancelled", "run", run, "error", err)
+		}
+	}
 }
 
 // drive starts or resumes the run of a prompt. from is the first entry that the editor has not seen.
@@ -93,6 +104,8 @@ func (s *server) drive(ctx context.Context, at *session, text string, files []pa
 func end(u *updates, r pawl.Result) (protocol.PromptResponse, error) {
 	stop, text := protocol.StopReasonEndTurn, r.Verdict.String()
 	switch {
+	case u.session.ended.Load(): // even if the run was over before
+		stop, text = protocol.StopReasonCancelled, ""
 	case r.Status == pawl.StatusSuccess:
 		if text = r.Answer; text == "" {
 			text = string(r.Output)
@@ -181,7 +194,7 @@ func (s *server) approve(ctx context.Context, r engine.Request) (engine.Decision
 		return engine.Decision{}, engine.ErrLater
 	}
 	chosen := reply.Outcome.Selected.OptionId
-	d := engine.Decision{Approve: chosen != "no", By: editor, Reason: "rejected in the editor"}
+	d := engine.Decision{Approve: chosen == "once" || chosen == approval.ForRun, By: editor, Reason: "rejected in the editor"}
 	if chosen == approval.ForRun {
 		d.Scope = approval.ForRun
 	}

@@ -139,14 +139,11 @@ tools: [{builtin: [write_file]}]
 	if got, want := e.take(), called+"in_progress\ncall is completed\nagent: It is written."; got != want {
 		t.Errorf("the editor sees\n%s", got)
 	}
-	if text, err := os.ReadFile(filepath.Join(dir, "work", "a.txt")); err != nil || string(text) != "new\n" {
-		t.Errorf("the file is %q, %v", text, err)
-	}
-	if e.path != filepath.Join(dir, "work", "a.txt") {
-		t.Errorf("the editor is shown %s", e.path)
+	if text, err := os.ReadFile(e.path); err != nil || string(text) != "new\n" || e.path != filepath.Join(dir, "work", "a.txt") {
+		t.Errorf("the editor is shown %s: %q, %v", e.path, text, err)
 	}
 
-	e.choice = "no"
+	e.choice = "maybe" // which is not offered
 	prompt("Once more.")
 	if got, want := e.take(), called+"failed\nagent: It is written."; got != want {
 		t.Errorf("the editor sees\n%s", got)
@@ -161,6 +158,9 @@ tools: [{builtin: [write_file]}]
 			if _, err := send(text); err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%q: %v", text, err)
 			}
+		}
+		if _, err := c.LoadSession(t.Context(), protocol.LoadSessionRequest{SessionId: session.SessionId, Cwd: dir, McpServers: []protocol.McpServer{}}); err == nil || !strings.Contains(err.Error(), "in progress") {
+			t.Errorf("it is loaded while its prompt runs: %v", err)
 		}
 		if err := c.Cancel(t.Context(), protocol.CancelNotification{SessionId: session.SessionId}); err != nil {
 			t.Error(err)

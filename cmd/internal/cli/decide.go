@@ -89,7 +89,8 @@ func decide(ctx context.Context, a *app, args []string, r *ruling, s runs.Signal
 		// others decided.
 		for _, turn := range []bool{false, true} {
 			for _, p := range calls {
-				if decidable(p) != turn {
+				open := p.ExpiresAt == nil || time.Now().Before(*p.ExpiresAt)
+				if (open && p.Kind != "") != turn {
 					continue
 				}
 				if err := to.Send(ctx, p, s); err != nil {
@@ -99,11 +100,6 @@ func decide(ctx context.Context, a *app, args []string, r *ruling, s runs.Signal
 		}
 		return nil
 	})
-}
-
-// decidable reports whether a call waits, and its request has not expired.
-func decidable(p pawl.Pending) bool {
-	return p.Kind != "" && (p.ExpiresAt == nil || time.Now().Before(*p.ExpiresAt))
 }
 
 // undecided are the calls that wait for approval and were not decided yet; all that wait if every

@@ -420,12 +420,8 @@ func (h *serveHost) refusal(status int, err error) error {
 		}
 		return problem(http.StatusUnprocessableEntity, fmt.Sprintf("agent %s cannot run on this server: %s in the server's environment", unready.agent, strings.Join(said, "; ")))
 	}
-	return problem(status, h.unplaced(err.Error()))
-}
-
-// unplaced returns a text for clients, who need not know where the directory of the server is.
-func (h *serveHost) unplaced(text string) string {
-	return strings.ReplaceAll(text, strings.TrimSuffix(h.dir, "/")+"/", "")
+	// Clients need not know where the directory of the server is.
+	return problem(status, strings.ReplaceAll(err.Error(), strings.TrimSuffix(h.dir, "/")+"/", ""))
 }
 
 // made makes the agent of a spec for one run.

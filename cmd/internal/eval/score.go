@@ -52,11 +52,6 @@ type Rubric struct {
 // String returns the name of the scorer in reports.
 func (s Scorer) String() string { return string(s.Kind) }
 
-// needs reports whether a case lacks what the scorer compares with.
-func (s Scorer) needs(c Case) bool {
-	return c.Expected == nil && (s.Kind == Exact || s.Kind == Number || s.Kind == Contains && len(s.Texts) == 0)
-}
-
 // scorer reads one scorer: a word, or a mapping of a word to its settings.
 func (r *reader) scorer(path string, line int, n ast.Node) (s Scorer, ok bool) {
 	const forms = "exact, contains: TEXT, number: TOLERANCE, schema: {…}, status: success or judge: {model: …, rubric: …}"
