@@ -3,6 +3,7 @@ package oracle
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -63,20 +64,20 @@ func TestAgentAsModel(t *testing.T) {
 		t.Fatal(models, err)
 	}
 
+	_, err = sdk.Chat.Completions.New(t.Context(), openai.ChatCompletionNewParams{Model: "payer"})
+	if e := new(openai.Error); !errors.As(err, &e) || e.Message != "the last message must have the role user" {
+		t.Error(err, e)
+	}
 	talk := openai.ChatCompletionNewParams{Model: "payer", Messages: []openai.ChatCompletionMessageParamUnion{openai.UserMessage("Pay 5.")}}
 	reply, err := sdk.Chat.Completions.New(t.Context(), talk)
-	if err != nil {
-		t.Fatal(err)
+	if err != nil || reply.Choices[0].FinishReason != "stop" {
+		t.Fatalf("%+v, %v", reply, err)
 	}
-	waits := reply.Choices[0].Message.Content
-	if reply.Choices[0].FinishReason != "stop" || !strings.Contains(waits, at.URL+"/#/runs/") {
-		t.Errorf("%+v", reply)
+	waits, run := reply.Choices[0].Message.Content, strings.TrimPrefix(reply.ID, "chatcmpl-")
+	if !strings.Contains(waits, at.URL+"/#/runs/"+run) {
+		t.Error(waits)
 	}
-	run := strings.TrimPrefix(reply.ID, "chatcmpl-")
-	if err := engine.New(j, nil).Approve(t.Context(), run, "c_1", "ann", nil); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.GoOn(t.Context(), run); err != nil {
+	if err := errors.Join(engine.New(j, nil).Approve(t.Context(), run, "c_1", "", nil), s.GoOn(t.Context(), run)); err != nil {
 		t.Fatal(err)
 	}
 

@@ -259,7 +259,11 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	retryAfter(w.Header(), problem.Status, err)
 	told := *problem
 	told.Detail = redact.Text(told.Detail)
-	s.write(w, told.Status, "application/problem+json", told)
+	var body any = told
+	if strings.HasPrefix(r.URL.Path, "/v1/chat/") {
+		body = chatProblem{told, map[string]string{"message": told.Detail}}
+	}
+	s.write(w, told.Status, "application/problem+json", body)
 }
 
 // retryAfter says when to repeat a request that is refused for now.

@@ -29,6 +29,12 @@ func chatRoutes() []route {
 	}
 }
 
+// chatProblem is a problem with its detail where clients of OpenAI's API look for it, too.
+type chatProblem struct {
+	client.Problem
+	Error map[string]string `json:"error"`
+}
+
 func (s *Server) chatModels(x *exchange) (any, error) {
 	agents, err := s.host.Agents(x.Context())
 	out := client.ChatModels{Object: "list", Data: []client.ChatModel{}}

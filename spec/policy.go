@@ -86,16 +86,11 @@ func (p *Policy) check(d *document) {
 	}
 }
 
-// fitted returns an agent with a tool that matches the pattern and accepts any arguments.
-func fitted(pattern string) pawl.Agent {
-	name := strings.NewReplacer("*", "", "?", "a").Replace(pattern)
-	return pawl.Agent{Tools: []pawl.Tool{absent{pawl.ToolInfo{Name: name, Input: anyArguments}}}}
-}
-
 // standing reports the problems of a rule that do not depend on the agent, and
 // returns whether there are none.
 func (d *document) standing(key string, n *node, rule pawl.Policy, pattern string) bool {
-	err := objection(rule, fitted(pattern))
+	match := pawl.ToolInfo{Name: strings.NewReplacer("*", "", "?", "a").Replace(pattern), Input: anyArguments}
+	err := objection(rule, pawl.Agent{Tools: []pawl.Tool{absent{match}}})
 	if err != nil {
 		d.expression(key, n, errors.Unwrap(err))
 	}

@@ -29,11 +29,6 @@ func said(key, role, content string) attribute.KeyValue {
 	return written(key, []message{{Role: role, Parts: []part{{Type: "text", Content: content}}}})
 }
 
-// instructions are the agent's prompt.
-func instructions(prompt string) attribute.KeyValue {
-	return written(keyInstructions, []part{{Type: "text", Content: prompt}})
-}
-
 // spoken is a model's reply, without parts that only the provider may read.
 func spoken(r pawl.Reply) attribute.KeyValue {
 	m := message{Role: "assistant", Finish: finish(r)}

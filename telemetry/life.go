@@ -93,7 +93,7 @@ func (t *Telemetry) begin(ctx context.Context, s *pawl.State, e pawl.Entry) {
 		attrs = append(attrs, text(keyHandedBy, c.By))
 	}
 	if t.opt.Content {
-		attrs = append(attrs, instructions(l.decl.Prompt), said(keyInputMessages, "user", s.Input()))
+		attrs = append(attrs, written(keyInstructions, []part{{Type: "text", Content: l.decl.Prompt}}), said(keyInputMessages, "user", s.Input()))
 	}
 	_, l.root = t.tracer.Start( //nolint:spancheck // the span ends with the life
 		ctx, operation+" "+l.agent, append(opts, trace.WithAttributes(attrs...))...)

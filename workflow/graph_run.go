@@ -324,7 +324,7 @@ func (p *plan) exhausted(v *vertex, most int) pawl.Step {
 // Dropped returns the open calls that are no longer needed, because a join is
 // decided. The machine refuses them, and the engine stops those that run.
 func (l *Loop) Dropped(s *pawl.State) (calls []string) {
-	if l.graph == nil || !l.graph.racing() {
+	if l.graph == nil || !slices.ContainsFunc(l.graph.nodes, func(v *vertex) bool { return len(v.races) > 0 }) {
 		return nil
 	}
 	w := &walk{data: data{loop: l, s: s}}
@@ -336,10 +336,6 @@ func (l *Loop) Dropped(s *pawl.State) (calls []string) {
 		}
 	}
 	return calls
-}
-
-func (g *graph) racing() bool {
-	return slices.ContainsFunc(g.nodes, func(v *vertex) bool { return len(v.races) > 0 })
 }
 
 // roundKey is where the child run that is a node of a graph finds its round.

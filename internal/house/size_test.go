@@ -10,10 +10,10 @@ import (
 // adds is the lines that waiting, standing permissions, verified logs, cancelled calls, tool choices,
 // notices, instructions, credentials, encryption, users of evaluations and files of tools were granted when they came.
 const (
-	mostLinesOfAll     = 120_166 + 4_289 // of Go, without tests and test kits
-	mostLinesOfLibrary = 78_278 + 3_097  // of these, in the module of the library
+	mostLinesOfAll     = 120_163 + 4_289 // of Go, without tests and test kits
+	mostLinesOfLibrary = 78_269 + 3_097  // of these, in the module of the library
 	mostLinesOfFix     = 6_491           // of these, in the module fix
-	mostLinesOfTests   = 89_417 + 2_474  // of tests and their kits
+	mostLinesOfTests   = 89_414 + 2_474  // of tests and their kits
 	mostWords          = 67_337 + 2_441  // of Markdown
 )
 

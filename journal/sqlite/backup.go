@@ -15,7 +15,7 @@ import (
 // of its own, without the space of removed runs.
 func (j *Journal) Backup(ctx context.Context, to string) error {
 	if err := j.backup(ctx, to); err != nil {
-		return fmt.Errorf("back up %s: %w", j.path, err)
+		return fmt.Errorf("back up %s: %w", j.path, explain(err))
 	}
 	return nil
 }

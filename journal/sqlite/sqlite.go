@@ -184,7 +184,7 @@ func explain(err error) error {
 	case errors.Is(err, sqlite3.CORRUPT):
 		return fmt.Errorf("the database is damaged; %s: %w", restore, err)
 	case errors.Is(err, sqlite3.NOTADB):
-		return fmt.Errorf("the file is damaged or is not an SQLite database: %w", err)
+		return fmt.Errorf("the file is damaged or is not an SQLite database; restore a copy: %w", err)
 	case errors.Is(err, sqlite3.FULL):
 		return fmt.Errorf("the disk is full: %w", err)
 	case errors.Is(err, sqlite3.IOERR): // the driver does not tell a full disk from a broken one

@@ -152,6 +152,7 @@ tools: [{builtin: [write_file]}]
 		t.Errorf("it asks for %q", e.asks)
 	}
 	e.asked = make(chan struct{})
+	load := protocol.LoadSessionRequest{SessionId: session.SessionId, Cwd: dir, McpServers: []protocol.McpServer{}}
 	go func() {
 		<-e.asked
 		for text, want := range map[string]string{"": "the prompt is empty", "And?": "a prompt of this session is in progress"} {
@@ -159,22 +160,19 @@ tools: [{builtin: [write_file]}]
 				t.Errorf("%q: %v", text, err)
 			}
 		}
-		if _, err := c.LoadSession(t.Context(), protocol.LoadSessionRequest{SessionId: session.SessionId, Cwd: dir, McpServers: []protocol.McpServer{}}); err == nil || !strings.Contains(err.Error(), "in progress") {
+		if _, err := c.LoadSession(t.Context(), load); err == nil || !strings.Contains(err.Error(), "in progress") {
 			t.Errorf("it is loaded while its prompt runs: %v", err)
 		}
 		if err := c.Cancel(t.Context(), protocol.CancelNotification{SessionId: session.SessionId}); err != nil {
 			t.Error(err)
 		}
 	}()
-	if got := prompt("A last time."); got != protocol.StopReasonCancelled {
-		t.Errorf("it stops: %s", got)
-	}
-	if got, want := e.take(), called+"failed"; got != want {
-		t.Errorf("the editor sees\n%s", got)
+	if stop, got := prompt("A last time."), e.take(); stop != protocol.StopReasonCancelled || got != called+"failed" {
+		t.Errorf("it stops: %s; the editor sees\n%s", stop, got)
 	}
 
 	again := &editor{}
-	_, err = again.connect(t, spec, database).LoadSession(t.Context(), protocol.LoadSessionRequest{SessionId: session.SessionId, Cwd: dir, McpServers: []protocol.McpServer{}})
+	_, err = again.connect(t, spec, database).LoadSession(t.Context(), load)
 	must(t, err)
 	if got := again.take(); !strings.HasPrefix(got, "user: Write.\nagent: I write it.\n") || !strings.Contains(got, "user: A last time.") {
 		t.Errorf("the thread is\n%s", got)

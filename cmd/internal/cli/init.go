@@ -92,11 +92,11 @@ tools:
   # what it prints is the result. There is no shell; ./count.sh would be a script
   # next to this file.
   - name: count_words
-    description: Count the words of a text.
+    description: Count the words of a text, which is given on one line.
     command: [wc, -w]
     input:
       type: object
-      properties: {text: {type: string}}
+      properties: {text: {type: string, pattern: '^\S+( +\S+)*$'}}
       required: [text]
     effect: read          # read: may be repeated; idempotent; write: at most once
     timeout: 10s
