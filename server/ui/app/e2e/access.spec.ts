@@ -12,7 +12,7 @@ async function axe(page: Page, what: string, scheme: string): Promise<void> {
   expect.soft(violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.html.slice(0, 160)).join(" | ")}`), `${what}, ${scheme}`).toEqual([]);
 }
 
-test("axe finds nothing on any page, light and dark", async ({ page, pawl }) => {
+test("axe finds nothing on any page, light and dark", async ({ page, pawl, expected }) => {
   test.setTimeout(400_000);
   const both = async (what: string, schemes = ["dark", "light"] as ("dark" | "light")[]) => {
     for (const scheme of schemes) {
@@ -24,6 +24,9 @@ test("axe finds nothing on any page, light and dark", async ({ page, pawl }) => 
   await page.goto(pawl.address);
   await expect(page.getByRole("heading", { name: "Log in" })).toBeVisible();
   await both("login");
+  expected.push(/401/, /ERR_FAILED/); // of a wrong token, and of a server that is gone
+  await page.goto(`${pawl.address}/#token=wrong`);
+  await expect(page.getByRole("alert")).toHaveText("Unknown token.");
   await pawl.login(page);
   await expect(page.locator(".list tbody tr").first()).toBeVisible();
   await both("runs");
@@ -45,6 +48,10 @@ test("axe finds nothing on any page, light and dark", async ({ page, pawl }) => 
   await page.goto(`${pawl.address}/#/stats`);
   await expect(page.locator(".stats tbody tr").first()).toBeVisible();
   await both("stats");
+  await page.route("**/v1/stats*", (route) => route.abort());
+  await page.reload();
+  await expect(page.getByRole("alert")).toContainText("cannot be reached");
+  await both("stats without a server");
   await page.goto(`${pawl.address}/#/decisions`);
   await expect(page.locator(".decided[data-loaded]")).toBeVisible();
   await both("decisions", ["light"]);

@@ -21,7 +21,7 @@ test("pictures", async ({ page, pawl }) => {
   await page.emulateMedia({ colorScheme: "light" });
   const asked = await pawl.start("restock", { labels: { week: "47" } });
   const done = await pawl.start("restock", { labels: { week: "46" } });
-  await pawl.api(`/v1/runs/${done.run}/calls/${done.pending[0].call}/approve?wait=true`, {});
+  await pawl.api(`/v1/runs/${done.run}/calls/${done.pending[0].call}/approve?wait=true`, { by: "Ann" });
   await pawl.start("desk");
   await pawl.start("restock", { labels: { week: "45" }, limits: { iterations: 2 } });
   await pawl.login(page);

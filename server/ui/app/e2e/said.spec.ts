@@ -1,4 +1,6 @@
-import { readFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "./server";
 
 const status = ".summary .status";
@@ -126,6 +128,28 @@ test("a run reads as a conversation: Markdown is rendered, and HTML and addresse
   await page.getByRole("button", { name: "Show the whole answer" }).click();
   await expect(answer.locator("td").last()).toBeInViewport();
   await expect(answer.locator("a, img")).toHaveCount(0);
+});
+
+test("a conversation says with which arguments a call was approved", async ({ page, pawl }) => {
+  const { run, pending } = await pawl.start("cashier");
+  await pawl.api(`/v1/runs/${run}/calls/${pending[0].call}/approve?wait=true`, { by: "Ann", args: { eur: 10 } });
+  await pawl.login(page);
+  await page.goto(pawl.link(run, "conversation"));
+  await expect(page.locator(".conversation > .hint")).toHaveText("Ann approved pay with eur=10");
+  await expect(page.locator(".message header").last()).toContainText("cashier");
+  await expect(page.locator(".message .outcome-of")).toHaveText(["ok", "waits"]);
+});
+
+test("a text that nests without end is shown as text, and other pages go on", async ({ page, pawl }) => {
+  writeFileSync(join(pawl.dir, "deep.yaml"), "name: deep\nmodel: script:deep.script.yaml\nlimits: {tokens: 5000000}\n");
+  writeFileSync(join(pawl.dir, "deep.script.yaml"), JSON.stringify({ replies: [{ text: `${"> ".repeat(3000)}x\n\n${"- ".repeat(2000)}y` }] }));
+  execFileSync(process.env.PAWL_BIN!, ["run", "deep.yaml", "go"], { cwd: pawl.dir, env: pawl.env() });
+  await pawl.login(page);
+  await page.locator(".list tbody tr", { hasText: "deep" }).first().getByRole("link").first().click();
+  await expect(page.locator(".message").last()).toContainText("> > >");
+  await expect(page.locator(".answer")).toContainText("> > >");
+  await page.getByRole("link", { name: "Agents", exact: true }).click();
+  await expect(page.getByRole("heading", { name: "Agents" })).toBeVisible();
 });
 
 test("the files of the input and of a call are saved under names that are only names", async ({ page, pawl }) => {

@@ -43,8 +43,12 @@ test("the story: log in by the link, start a run, watch it, approve with edited 
   expect(boxes[1]!.width).toBeGreaterThan(boxes[0]!.width);
 
   // Only JSON can be approved, and what is approved is what runs.
+  await page.setViewportSize({ width: 375, height: 640 }); // what is decided comes first on a phone, too
   await page.keyboard.press("a");
   const dialog = page.getByRole("dialog");
+  await expect(dialog).toBeFocused();
+  await expect(dialog.locator(".call")).toBeInViewport();
+  await page.setViewportSize({ width: 1440, height: 900 });
   for (const basis of [page.locator(".pending .basis"), dialog.locator(".basis")]) {
     await expect(basis).toContainText("The weekend is coming."); // what was asked
     await expect(basis).toContainText("Rosa & Sons are the cheapest"); // what the model says
@@ -52,7 +56,6 @@ test("the story: log in by the link, start a run, watch it, approve with edited 
     await expect(basis.locator("summary")).toContainText("5 calls");
   }
   await expect(page.getByText("place_order needs approval")).toHaveCount(3); // in the dialog, on the card, and in the log
-  await expect(page.locator("#person")).toBeFocused();
   await page.getByRole("button", { name: "Edit the arguments" }).click();
   const args = page.locator("#args");
   await args.fill('{"article": "coffee", "kilos": 18');

@@ -3,6 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import { readLog } from "./api";
 import { Log } from "./fold";
 import { clock, plural } from "./format";
+import { Folded, Markdown } from "./markdown";
 import { link } from "./route";
 import { Prose, Text } from "./text";
 import type { Json, Pending } from "./types";
@@ -18,16 +19,17 @@ export function Basis({ p, live }: { p: Pending; live: Live }) {
   const relies = Object.keys(requested?.witnesses ?? {}).sort();
   const earlier = p.kind === "approval" ? earlierDecision(log, p) : undefined;
   const before = log.turns.flatMap((t) => t.spans).filter((s) => s.kind === "act" && s.call !== p.call);
+  const failed = before.filter((s) => s.state === "bad" || s.state === "refused").length;
   return (
     <dl class="basis">
       <Row name="Asked">{live.log.start?.input && <Prose of={live.log.start.input} max={500} />}</Row>
       <Row name="Asked of the child run">{own && own !== live.log && own.start?.input && <Prose of={own.start.input} max={500} />}</Row>
-      <Row name="The model says">{said && <Prose of={said} max={500} />}</Row>
+      <Row name="The model says">{said && <Folded key={said} what="text"><Markdown of={said} /></Folded>}</Row>
       <Row name="Lapses on a change of">{relies.length > 0 && <Text of={relies.join(", ")} />}</Row>
-      <Row name="Earlier decision">{earlier && <><Text of={`${earlier.by} ${earlier.decision === "approve" ? "approved" : "denied"} ${p.tool} at ${clock(Date.parse(earlier.time))}`} />{earlier.reason && <>: <Text of={earlier.reason} /></>}. <Changes was={earlier.args} is={p.args} same="The arguments are the same." /></>}</Row>
+      <Row name="Earlier decision">{earlier && <><Text of={`${earlier.by} ${earlier.decision === "approve" ? "approved" : "denied"} ${p.tool} at ${clock(Date.parse(earlier.time))}`} />{earlier.reason && <>: <Text of={earlier.reason} /></>}{/[.!?]$/.test(earlier.reason ?? "") ? " " : ". "}<Changes was={earlier.args} is={p.args} same="The arguments are the same." /></>}</Row>
       <Row name="Before">{before.length > 0 && (
         <details>
-          <summary>{plural(before.length, "call")}, {plural(before.filter((s) => s.state === "bad" || s.state === "refused").length, "of them failed or refused", "of them failed or refused")}</summary>
+          <summary>{plural(before.length, "call")}{failed > 0 && `, ${failed} of them failed or refused`}</summary>
           <ul class="steps">{before.map((s) => <li key={s.id}><b class="mono"><Text of={s.name} /></b> <span><Text of={s.text} /></span> <em class={s.state}>{s.who || { ok: "done", bad: "failed", refused: "refused", held: "waits" }[s.state as string]}</em></li>)}</ul>
           <a class="hint" href={link(p.run, "conversation")}>the whole conversation</a>
         </details>

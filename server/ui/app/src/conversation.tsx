@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { CancelRun } from "./actions";
+import type { Span } from "./fold";
 import { argsLine, clock, excerpt, oneLine } from "./format";
 import { JsonView } from "./json";
 import { Markdown } from "./markdown";
@@ -38,7 +39,7 @@ function Item({ e, ends, run, live }: { e: Entry; ends: Map<string, Entry>; run:
     case "run.started": return d.input ? <Message who="input" kind="user" at={e}><Prose of={d.input} /></Message> : null;
     case "input.given": return <Message who={d.by || "person"} kind="user" at={e}><Prose of={d.text} /></Message>;
     case "input.requested": return <Message who="question" kind="agent" at={e}><Prose of={d.question ?? d.reason ?? ""} /></Message>;
-    case "approval.decided": return <p class="hint"><Text of={`${d.by || "a rule"}: ${d.decision === "approve" ? "approved" : "denied"} ${d.call}${d.reason ? `, ${d.reason}` : ""}`} /></p>;
+    case "approval.decided": return <p class="hint"><Text of={decided(d, live.log.call(d.call))} /></p>;
     case "plan.rejected": return <p class="hint">The reply was rejected: <Text of={excerpt(d.why ?? d.error ?? "")} /></p>;
     case "model.replied": return d.purpose === "turn" || d.purpose === "final" ? <Reply e={e} ends={ends} run={run} live={live} /> : null;
   }
@@ -50,7 +51,7 @@ function Reply({ e, ends, run, live }: { e: Entry; ends: Map<string, Entry>; run
   const calls: { call: string; tool: string; args: any }[] = d.calls ?? [];
   if (!d.text && !d.thinking && !calls.length) return null;
   return (
-    <Message who="agent" kind="agent" at={e}>
+    <Message who={live.log.start?.agent ?? "agent"} kind="agent" at={e}>
       {d.thinking && <Folded name="Thinking">{() => <Prose of={d.thinking} />}</Folded>}
       {d.text && (structured(d.text) === undefined ? <Markdown of={d.text} /> : <Said of={d.text} label="Reply" />)}
       {calls.map((c) => <Call key={c.call} c={c} end={ends.get(c.call)} run={run} live={live} />)}
@@ -61,11 +62,12 @@ function Reply({ e, ends, run, live }: { e: Entry; ends: Map<string, Entry>; run
 function Call({ c, end, run, live }: { c: { call: string; tool: string; args: any }; end?: Entry; run: string; live: Live }) {
   const [cancelling, setCancelling] = useState(false);
   const d = end?.data;
-  const state = !end ? "open" : (d.status ?? end.type.split(".")[1]);
-  const far = live.log.call(c.call)?.progress;
+  const span = live.log.call(c.call);
+  const state = end ? (d.status ?? end.type.split(".")[1]) : span?.state === "held" ? "waits" : "open";
+  const far = span?.progress;
   const result = d?.result ?? d?.text ?? d?.error ?? d?.why;
   return (
-    <Folded name={<><b class="mono"><Text of={c.tool} /></b> <span class="mono"><Text of={argsLine(c.args)} /></span> <span class={`outcome-of ${state}`}>{state}</span>{far && <> <Far of={far} /></>}</>}>
+    <Folded name={<><b class="mono"><Text of={c.tool} /></b> <span class="mono"><Text of={argsLine(c.args)} /></span> <span class={`outcome-of ${span?.state}`}>{span?.state === "refused" && span.who ? <Text of={span.who} /> : state}</span>{far && <> <Far of={far} /></>}</>}>
       {() => (
         <>
           <JsonView value={c.args} open={2} label="Arguments" />
@@ -78,6 +80,12 @@ function Call({ c, end, run, live }: { c: { call: string; tool: string; args: an
       )}
     </Folded>
   );
+}
+
+/** decided says who decided about a call, and which arguments it got if they were edited. */
+function decided(d: any, call?: Span): string {
+  const edited = d.args == null ? "" : ` with ${argsLine(d.args)}`;
+  return `${d.by || "a rule"} ${d.decision === "approve" ? "approved" : "denied"} ${call?.name ?? d.call}${edited}${d.reason ? `: ${d.reason}` : ""}`;
 }
 
 /** Folded shows its content when it is opened. */

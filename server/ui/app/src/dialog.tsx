@@ -23,8 +23,9 @@ export function Dialog(p: {
   useEffect(() => {
     const before = document.activeElement as HTMLElement | null;
     ref.current?.showModal();
-    // Where nothing is to be typed, the focus is on nothing that a key changes or does.
-    (ref.current?.querySelector<HTMLElement>("[data-first], #person:invalid") ?? ref.current)?.focus();
+    // Where nothing is to be typed, the focus is on nothing that a key changes or does. A missing name is
+    // asked for when the form is sent: its field is below what must be read first.
+    (ref.current?.querySelector<HTMLElement>("[data-first]") ?? ref.current)?.focus();
     return () => before?.focus?.();
   }, []);
   const submit = async (e?: Event) => {

@@ -2,7 +2,8 @@ import { useState } from "preact/hooks";
 import { login, Refusal, words } from "./api";
 import { Notice } from "./text";
 
-export function Login() {
+/** Login asks for the token; failed is why the one of a link was not taken. */
+export function Login({ failed }: { failed: string }) {
   const [value, setValue] = useState("");
   const [error, setError] = useState("");
   const submit = async (e: Event) => {
@@ -12,7 +13,7 @@ export function Login() {
     try {
       await login(t);
     } catch (e) {
-      setError(e instanceof Refusal && e.status === 401 ? "Unknown token." : words(e));
+      setError(refused(e));
     }
   };
   return (
@@ -24,10 +25,13 @@ export function Login() {
           <label for="token">Token</label>
           <input id="token" type="password" autocomplete="off" spellcheck={false} value={value} onInput={(e) => setValue(e.currentTarget.value)} autofocus />
         </div>
-        {error && <Notice bad>{error}</Notice>}
+        {(error || failed) && <Notice bad>{error || failed}</Notice>}
         <button type="submit" class="primary">Log in</button>
       </form>
       <p class="hint">The server sets a cookie that no script can read. It lasts a day, or until you log out or close the browser.</p>
     </section>
   );
 }
+
+/** refused says why a token was not taken. */
+export const refused = (e: unknown) => (e instanceof Refusal && e.status === 401 ? "Unknown token." : words(e));

@@ -1,5 +1,5 @@
 import { render } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useErrorBoundary, useState } from "preact/hooks";
 import { AgentsPage } from "./agents";
 import { inside, login, logout, onLogin } from "./api";
 import { BudgetsPage } from "./budgets";
@@ -7,13 +7,14 @@ import { Compare } from "./compare";
 import { DecisionsPage } from "./decisions";
 import { Help } from "./help";
 import { useKeys } from "./keys";
-import { Login } from "./login";
+import { Login, refused } from "./login";
 import { Nav } from "./nav";
 import { go, home, link, usePlace, type Place } from "./route";
 import { Runs } from "./runs";
 import { RunPage } from "./run";
 import { keepPlaces } from "./scroll";
 import { StatsPage } from "./stats";
+import { Notice } from "./text";
 import { applyTheme, nextTheme, theme } from "./theme";
 import "./style/base.css";
 import "./style/parts.css";
@@ -31,7 +32,7 @@ function takeToken(): string | null {
   return decodeURIComponent(m[1]);
 }
 
-const enter = (token: string) => void login(token).catch(logout);
+let enter: (token: string) => void = () => {};
 const handed = takeToken();
 addEventListener("hashchange", () => {
   const token = takeToken();
@@ -42,11 +43,19 @@ keepPlaces();
 
 function App() {
   const [known, setKnown] = useState<boolean | null>(null); // null: unknown yet
+  const [failed, setFailed] = useState(""); // why the token of a link was not taken
   const [help, setHelp] = useState(false);
   const [look, setLook] = useState(theme());
   const place = usePlace();
   useEffect(() => {
-    onLogin(setKnown);
+    onLogin((is) => {
+      setKnown(is);
+      if (is) setFailed("");
+    });
+    enter = (token) => void login(token).catch((e) => {
+      setFailed(refused(e));
+      return logout();
+    });
     if (handed) enter(handed);
     else void inside().then(setKnown, () => setKnown(false));
   }, []);
@@ -72,14 +81,18 @@ function App() {
         </div>
       </header>
       <main id="main" tabIndex={-1}>
-        {known === null ? null : known ? <Page place={place} /> : <Login />}
+        {known === null ? null : known ? <Page place={place} /> : <Login failed={failed} />}
       </main>
       {help && <Help close={() => setHelp(false)} />}
     </>
   );
 }
 
+// A page that fails says so, and leaves the others as they are.
 function Page({ place }: { place: Place }) {
+  const [error, reset] = useErrorBoundary();
+  useEffect(reset, [place]);
+  if (error) return <div class="alone"><Notice bad>This page cannot be shown: {String(error.message)}.</Notice></div>;
   switch (place.page) {
     case "stats": return <StatsPage query={place.query} />;
     case "decisions": return <DecisionsPage query={place.query} />;

@@ -1,4 +1,4 @@
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { Actions, calm, type Doing } from "./actions";
 import { api } from "./api";
 import { Causes } from "./causes";
@@ -10,7 +10,7 @@ import { ExplainView } from "./explain";
 import { duration, money, now, number, plural, short, stamp } from "./format";
 import { useKeys } from "./keys";
 import { Legs, useLegs } from "./legs";
-import { Markdown } from "./markdown";
+import { Folded, Markdown } from "./markdown";
 import { Crumbs } from "./nav";
 import { PendingList } from "./pending";
 import { Requests } from "./requests";
@@ -77,7 +77,7 @@ export function RunPage({ place: at }: { place: Place }) {
   }, [log.start, place.run]);
 
   if (error && !log.entries.length) {
-    return <div class="alone"><Notice bad>{error}</Notice><p><a href={`#/?${new URLSearchParams({ q: place.run })}`}>Runs whose id begins so</a></p></div>;
+    return <div class="alone"><Notice bad>{error}</Notice>{/found/.test(error) && <p><a href={`#/?${new URLSearchParams({ q: place.run })}`}>Search for runs whose id begins with <Text of={place.run} /></a></p>}</div>;
   }
   return (
     <div class={`run tab-${place.tab}`} data-loaded={live.loaded || undefined} data-entries={log.entries.length}>
@@ -175,20 +175,9 @@ function Outcome({ live, asks }: { live: Live; asks: boolean }) {
 
 /** Answer is what the run answered: its beginning, or all of it. */
 function Answer({ of, citations }: { of: string; citations: Source[] }) {
-  const [open, setOpen] = useState(false);
-  const [cut, setCut] = useState(false);
-  const box = useRef<HTMLDivElement>(null);
-  useLayoutEffect(() => {
-    const el = box.current!;
-    const measure = () => setCut(el.scrollHeight > el.clientHeight + 1);
-    const watch = new ResizeObserver(measure);
-    watch.observe(el);
-    return () => watch.disconnect();
-  }, [of]);
   return (
     <section class="answer" aria-label="Answer">
-      <div ref={box} class={open ? "" : "clamp"}>{structured(of) === undefined ? <Markdown of={of} /> : <Said of={of} label="Answer" />}</div>
-      {(cut || open) && <button type="button" class="link" aria-expanded={open} onClick={() => setOpen(!open)}>{open ? "Show less of the answer" : "Show the whole answer"}</button>}
+      <Folded key={of} what="answer">{structured(of) === undefined ? <Markdown of={of} /> : <Said of={of} label="Answer" />}</Folded>
       <Sources of={citations} />
     </section>
   );

@@ -137,7 +137,7 @@ export function Runs({ query }: { query: URLSearchParams }) {
       {error && <Notice bad>{error}</Notice>}
       <Views query={queryOf(filter).toString()} />
       <Filters filter={filter} set={set} agents={agents} field={field}>
-        <span class="count" role="status">{runs ? plural(shown.length, "run") : "loading"}{next && ", more below"}</span>
+        <span class="count" role="status">{runs ? plural(shown.length, "run") : error ? "" : "loading"}{next && ", more below"}</span>
       </Filters>
       {runs && !shown.length && !error && (
         <div class="empty">

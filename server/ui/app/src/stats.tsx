@@ -34,7 +34,7 @@ export function StatsPage({ query }: { query: URLSearchParams }) {
         <select aria-label="Time" value={time[0]} onChange={(e) => go(statsLink({ time: e.currentTarget.value, label }))}>
           {spans.map(([v, name]) => <option value={v} key={v}>{name}</option>)}
         </select>
-        <input aria-label="Group by label" placeholder="By agent; or the name of a label" value={typed} onInput={(e) => setTyped(e.currentTarget.value)} />
+        <input aria-label="Group by label" placeholder="By agent, or a label" value={typed} onInput={(e) => setTyped(e.currentTarget.value)} />
         <button type="submit">Show</button>
       </form>
       {error ? <Notice bad>{error}</Notice> : !stats ? <p role="status">Loading…</p> : !groups.length ? <p class="empty">No run was started then.</p> : (
